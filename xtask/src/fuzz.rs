@@ -98,7 +98,10 @@ fn check_tools() -> anyhow::Result<()> {
 
 /// libFuzzer writes to stderr: every line is passed on as it comes and read on the way.
 fn run_target(target: &str, seconds: u64) -> anyhow::Result<Report> {
-    let mut command = cargo(&["+nightly", "fuzz", "run", target, "--"]);
+    // What the fuzzer finds goes to the first folder; the seeds that are committed are only read.
+    let (corpus, seeds) = (format!("fuzz/corpus/{target}"), format!("fuzz/seeds/{target}"));
+    std::fs::create_dir_all(shell::root().join(&corpus)).with_context(|| format!("making {corpus}"))?;
+    let mut command = cargo(&["+nightly", "fuzz", "run", target, &corpus, &seeds, "--"]);
     command.arg(format!("-max_total_time={seconds}"));
     command.args(["-print_final_stats=1", "-max_len=65536", "-rss_limit_mb=2048"]);
     println!("\n== fuzz {target}");

@@ -1,3 +1,25 @@
-//! To be written.
+//! The binary `convoke`: command line, settings, start-up. Thin; what it does lives in the other crates.
 
-fn main() {}
+mod cli;
+mod commands;
+mod documents;
+mod failure;
+mod lexicons;
+mod output;
+
+#[cfg(test)]
+mod tests;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::Cli;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match commands::run(cli.command) {
+        Ok(answer) => answer.exit_code(),
+        Err(failure) => failure.report(),
+    }
+}

@@ -165,6 +165,16 @@ fn objects_keep_order_through_changes() {
 }
 
 #[test]
+fn large_objects_are_built_in_order_with_the_last_value_of_each_key() {
+    let members = (0..200_000_i64).map(|nth| (format!("key{}", nth % 100_000), nth));
+    let object: Object<'_> = members.collect();
+    assert_eq!(object.len(), 100_000);
+    assert!(object.iter().zip(0..).all(|((key, value), nth)| {
+        key == format!("key{nth}") && value.as_integer() == Some(nth + 100_000)
+    }));
+}
+
+#[test]
 fn pointers_follow_rfc_6901() {
     let value = read(r#"{"foo":["bar","baz"],"":0,"a/b":1,"m~n":8,"k":{"0":"x"}}"#);
     let cases = [

@@ -1,8 +1,12 @@
 //! The value tree: borrowed where the text allows it, in the order in which it was written.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use crate::Number;
+
+/// Up to this many members an object is built by searching; a larger one keeps an index while it is built.
+const MEMBERS_SEARCHED_MAX: usize = 32;
 
 /// Any JSON value.
 #[derive(Clone, Debug, PartialEq)]
@@ -239,8 +243,23 @@ impl<'a> IntoIterator for Object<'a> {
 impl<'a, K: Into<Cow<'a, str>>, V: Into<Value<'a>>> FromIterator<(K, V)> for Object<'a> {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(members: I) -> Self {
         let mut object = Object::new();
+        let mut places: HashMap<Cow<'a, str>, usize> = HashMap::new();
         for (key, value) in members {
-            object.insert(key, value);
+            let (key, value) = (key.into(), value.into());
+            if object.len() < MEMBERS_SEARCHED_MAX {
+                object.insert(key, value);
+                continue;
+            }
+            if places.is_empty() {
+                places = object.members.iter().enumerate().map(|(at, (key, _))| (key.clone(), at)).collect();
+            }
+            match places.get(&key) {
+                Some(at) => object.members[*at].1 = value,
+                None => {
+                    places.insert(key.clone(), object.len());
+                    object.members.push((key, value));
+                }
+            }
         }
         object
     }

@@ -1,0 +1,8 @@
+//! Tests that drive the real binary, as a user or a script would.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
+
+mod docs;
+mod lexicon_check;
+mod lexicon_validate;
+mod schema;
+mod session;

@@ -1,0 +1,27 @@
+//! The JSON reader: what it accepts, it writes again, and reads as the same value.
+
+use json::{Limits, Value};
+
+pub(crate) fn run(bytes: &[u8]) {
+    let Ok(value) = json::parse(bytes, Limits::DOCUMENT) else { return };
+    let text = value.to_string();
+    let again = json::parse_str(&text, Limits { bytes_max: usize::MAX, ..Limits::DOCUMENT });
+    assert_eq!(again.as_ref(), Ok(&value), "what was written reads back");
+    assert_eq!(again.map(|again| again.to_string()).as_deref(), Ok(text.as_str()), "writing is stable");
+    assert_eq!(value.clone().into_owned(), value, "owned and borrowed values are equal");
+    integers(&value);
+}
+
+/// An exact integer is also the nearest double, as far as doubles reach.
+fn integers(value: &Value<'_>) {
+    match value {
+        Value::Number(number) => {
+            if let Some(integer) = number.as_integer() {
+                assert_eq!(integer as f64, number.as_f64(), "{number:?}");
+            }
+        }
+        Value::Array(items) => items.iter().for_each(integers),
+        Value::Object(object) => object.iter().for_each(|(_, value)| integers(value)),
+        Value::Null | Value::Bool(_) | Value::String(_) => {}
+    }
+}

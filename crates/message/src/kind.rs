@@ -1,0 +1,49 @@
+//! Kinds: what a message means.
+
+words! {
+    /// What a message means, few and named for it.
+    pub enum Kind {
+        /// Something said to somebody.
+        Note = "note",
+        /// Something said to everybody who listens.
+        Announce = "announce",
+        /// Brief to be done.
+        TaskRequest = "task.request",
+        /// Somebody takes the work.
+        TaskClaim = "task.claim",
+        /// The work goes on.
+        TaskProgress = "task.progress",
+        /// The work is done.
+        TaskDone = "task.done",
+        /// The work was tried and failed.
+        TaskFailed = "task.failed",
+        /// The work was not taken.
+        TaskRejected = "task.rejected",
+        /// The work cannot go on without something.
+        TaskBlocked = "task.blocked",
+        /// Somebody asks for help.
+        HelpAsk = "help.ask",
+        /// Somebody helps.
+        HelpReply = "help.reply",
+        /// Somebody offers to hand work over.
+        HandoffOffer = "handoff.offer",
+        /// The answer to such an offer.
+        HandoffReply = "handoff.reply",
+        /// How an agent is.
+        AgentStatus = "agent.status",
+        /// That an agent is.
+        AgentHeartbeat = "agent.heartbeat",
+        /// An error that somebody should know.
+        ErrorReport = "error.report",
+        /// What a review found.
+        ReviewVerdict = "review.verdict",
+        /// A step that waits for approval, or the approval.
+        Gate = "gate",
+        /// A question to be answered.
+        Question = "question",
+        /// A change of shared state.
+        StateSync = "state.sync",
+        /// A report of some domain, known by its schema.
+        Report = "report",
+    }
+}

@@ -1,0 +1,84 @@
+//! The origin: the document as its sender wrote it, which makes translation lossless.
+
+use json::{Object, Value};
+
+use crate::members::Members;
+use crate::read::{Fields, parsed, string, word};
+use crate::{Sha256, codes};
+
+words! {
+    /// The languages that the bus speaks.
+    pub enum Dialect {
+        /// The `agent.comms.*` lexicons of the AT Protocol.
+        Comms = "comms",
+        /// The Agent Communication Protocols.
+        Coord = "coord",
+        /// The AgentMessage bus.
+        Bus = "bus",
+        /// The channel files of the Multi-Agent OS.
+        Channel = "channel",
+        /// Agent Wire.
+        Wire = "wire",
+        /// The canonical message as JSON.
+        Convoke = "convoke",
+    }
+}
+
+/// The document as its sender wrote it.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Origin {
+    /// The language in which it is written.
+    pub dialect: Dialect,
+    /// The version of that language.
+    pub version: Option<String>,
+    /// The exact text.
+    pub document: String,
+    /// The digest of the text as it was sent; see [`Origin::verify`].
+    pub sha256: Sha256,
+    /// The keyed hash by which a bus knows what it wrote itself; it is not looked into here.
+    pub seal: Option<String>,
+    /// Fields that we do not know.
+    pub extra: Object<'static>,
+}
+
+impl Origin {
+    pub(crate) const FIELDS: &[&str] = &["dialect", "version", "document", "sha256", "seal"];
+
+    /// Makes the origin of a text and computes its digest.
+    pub fn of(dialect: Dialect, version: Option<String>, document: String) -> Self {
+        let sha256 = Sha256::of(document.as_bytes());
+        Origin { dialect, version, document, sha256, seal: None, extra: Object::new() }
+    }
+
+    /// Tells whether the text has the digest that stands beside it.
+    pub fn verify(&self) -> bool {
+        Sha256::of(self.document.as_bytes()) == self.sha256
+    }
+
+    pub(crate) fn read(fields: &mut Fields<'_, '_>) -> Option<Self> {
+        let dialect = fields.required("dialect", word);
+        let version = fields.optional("version", string);
+        let document = fields.required("document", string);
+        let sha256 = fields.required("sha256", parsed);
+        let seal = fields.optional("seal", string);
+        let extra = fields.rest();
+        let origin = Origin { dialect: dialect?, version, document: document?, sha256: sha256?, seal, extra };
+        if !origin.verify() {
+            fields.at("sha256", |place| {
+                place.warn(codes::ORIGIN_MISMATCH, || "the origin's document has another digest".to_owned());
+            });
+        }
+        Some(origin)
+    }
+
+    pub(crate) fn to_value(&self) -> Value<'_> {
+        let mut members = Members::new();
+        members.put("dialect", self.dialect.name());
+        members.maybe("version", self.version.as_deref());
+        members.put("document", self.document.as_str());
+        members.put("sha256", self.sha256.to_string());
+        members.maybe("seal", self.seal.as_deref());
+        members.with(&self.extra, Self::FIELDS)
+    }
+}

@@ -1,0 +1,43 @@
+//! Tests of the vocabulary: vectors as files, tables of good and bad values, limits, and round trips by property.
+
+mod addresses;
+mod boundaries;
+mod durations;
+mod every_field;
+mod generators;
+mod ids;
+mod properties;
+mod receipts;
+mod timestamps;
+mod vectors;
+mod vocabulary;
+
+use json::{Finding, Limits, Value};
+
+use crate::{Decoded, Message, decode};
+
+/// Reads a document that must be good.
+fn good(text: &str) -> Decoded {
+    decode(text.as_bytes(), Limits::DOCUMENT).unwrap_or_else(|findings| panic!("{findings:?}\n{text}"))
+}
+
+/// Reads a document that must be bad, and lists its findings as `path code`.
+fn refusals(text: &str) -> Vec<String> {
+    match decode(text.as_bytes(), Limits::DOCUMENT) {
+        Ok(decoded) => panic!("accepted: {decoded:?}"),
+        Err(findings) => show(&findings),
+    }
+}
+
+fn show(findings: &[Finding]) -> Vec<String> {
+    findings.iter().map(|finding| format!("{} {}", finding.path, finding.code)).collect()
+}
+
+/// Makes the smallest message, for tests to add to.
+fn minimal() -> Message {
+    good(r#"{"kind":"note","from":"ann","to":["bob"]}"#).message
+}
+
+fn parse(text: &str) -> Value<'static> {
+    json::parse_str(text, Limits::DOCUMENT).unwrap().into_owned()
+}
