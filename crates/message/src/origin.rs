@@ -72,7 +72,23 @@ impl Origin {
         Some(origin)
     }
 
-    pub(crate) fn to_value(&self) -> Value<'_> {
+    /// Reads an origin that travels in a document; anything that does not have its form is none of ours.
+    pub fn from_value(value: &Value<'_>) -> Option<Self> {
+        let object = value.as_object()?;
+        let text = |key: &str| object.get(key).and_then(Value::as_str);
+        let optional = |key: &str| text(key).map(str::to_owned);
+        Some(Origin {
+            dialect: Dialect::from_name(text("dialect")?)?,
+            version: optional("version"),
+            document: optional("document")?,
+            sha256: text("sha256")?.parse().ok()?,
+            seal: optional("seal"),
+            extra: Object::new(),
+        })
+    }
+
+    /// Returns the origin as it travels in a document: an object of strings.
+    pub fn to_value(&self) -> Value<'_> {
         let mut members = Members::new();
         members.put("dialect", self.dialect.name());
         members.maybe("version", self.version.as_deref());

@@ -2,7 +2,12 @@
 //!
 //! Only tests depend on this crate; it holds nothing that a running bus needs.
 
+pub mod generate;
+mod vectors;
+
 use std::path::{Path, PathBuf};
+
+pub use vectors::check_vectors;
 
 /// Finds a folder of the public test data, or says on stderr that its tests are skipped.
 ///

@@ -82,6 +82,15 @@ impl Findings {
         self.push(path, code, Source::Rule, message);
     }
 
+    /// Adds a finding that was made elsewhere.
+    pub fn add(&mut self, finding: Finding) {
+        if self.list.len() < self.kept_max {
+            self.list.push(finding);
+        } else {
+            self.beyond += 1;
+        }
+    }
+
     /// Tells whether nothing was found.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty() && self.beyond == 0
