@@ -1,0 +1,276 @@
+//! The report of the area: a table for people, or JSON lines.
+
+use serde_json::{Value, json};
+
+use super::corpus::{Case, Corpus};
+use super::peer::Versions;
+use super::verdicts::{Agreement, Compared};
+use super::{AREA, Measure, Rounds};
+use crate::area::{Form, Options};
+use crate::figures::{Series, Timing};
+use crate::machine::Machine;
+use crate::table::{table, thousands};
+
+/// What the figures are worth: where and how they came about.
+pub(crate) struct Run<'r> {
+    pub(crate) machine: Machine,
+    pub(crate) versions: Versions,
+    pub(crate) corpus: &'r Corpus,
+    pub(crate) options: &'r Options,
+}
+
+/// Renders a whole run.
+pub(crate) fn render(run: &Run<'_>, rounds: &[Rounds], verdicts: &[Compared<'_>]) -> String {
+    match run.options.form {
+        Form::Json => {
+            let lines = std::iter::once(run_line(run)).chain(rounds.iter().map(measure_line));
+            lines.chain(verdicts.iter().filter_map(verdict_line)).map(|line| format!("{line}\n")).collect()
+        }
+        Form::Text => {
+            let mut text = heading(run, clock(rounds));
+            text.push_str(&table(&measure_rows(rounds)));
+            text.push_str(&noise(rounds));
+            text.push_str(&verdict_text(verdicts));
+            text
+        }
+    }
+}
+
+/// Renders a smoke run, whose figures mean nothing.
+pub(crate) fn render_smoke(
+    timings: &[(Measure, Timing)],
+    corpus: &Corpus,
+    wrong: &[&Case],
+    form: Form,
+) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for (measure, timing) in timings {
+        lines.push(match form {
+            Form::Json => json!({
+                "area": AREA.name, "kind": "smoke", "measure": measure.name(), "records": timing.records,
+            })
+            .to_string(),
+            Form::Text => format!("smoke: {} ran over {} records", measure.name(), timing.records),
+        });
+    }
+    for case in wrong {
+        lines.push(match form {
+            Form::Json => json!({
+                "area": AREA.name, "kind": "unlisted", "case": case.name, "listed_ours": case.ours.name(),
+            })
+            .to_string(),
+            Form::Text => format!("smoke: {:?} is not {}", case.name, case.ours.name()),
+        });
+    }
+    if form == Form::Text {
+        lines.push(format!(
+            "smoke: {} of {} verdicts as listed",
+            corpus.cases.len() - wrong.len(),
+            corpus.cases.len()
+        ));
+    }
+    lines.into_iter().map(|line| line + "\n").collect()
+}
+
+/// Renders instructions for each record.
+pub(crate) fn render_instructions(counts: &[(Measure, f64)], form: Form) -> String {
+    match form {
+        Form::Json => counts
+            .iter()
+            .map(|(measure, count)| {
+                let line = json!({
+                    "area": AREA.name, "kind": "instructions", "measure": measure.name(),
+                    "per_record": count.round() as u64,
+                });
+                format!("{line}\n")
+            })
+            .collect(),
+        Form::Text => {
+            let mut rows = vec![vec!["ours".to_owned(), "instructions a record".to_owned()]];
+            rows.extend(
+                counts.iter().map(|(measure, count)| vec![measure.title().to_owned(), thousands(*count)]),
+            );
+            table(&rows)
+        }
+    }
+}
+
+fn heading(run: &Run<'_>, clock: &str) -> String {
+    let Run { machine, versions, corpus, options } = run;
+    format!(
+        "{}: {}\n\
+         machine    {}, {} cores, {}\n\
+         versions   rustc {}; node {}; @atproto/lexicon {}\n\
+         corpus     {} records, {:.0} bytes on average\n\
+         method     {} rounds of {} s for each measure, sides in turn, warmed up; medians of {clock} time\n\n",
+        AREA.name,
+        AREA.summary,
+        machine.processor,
+        machine.cores,
+        machine.kernel,
+        machine.rustc,
+        versions.node,
+        versions.package,
+        corpus.records.len(),
+        corpus.record_bytes(),
+        options.rounds,
+        options.duration.as_secs(),
+    )
+}
+
+/// Names the time that the figures are made of.
+fn clock(rounds: &[Rounds]) -> &'static str {
+    let told = |timing: &Timing| timing.processor.is_some();
+    if rounds.iter().all(|rounds| rounds.ours.iter().chain(&rounds.peer).all(told)) {
+        "processor"
+    } else {
+        "wall"
+    }
+}
+
+fn measure_rows(rounds: &[Rounds]) -> Vec<Vec<String>> {
+    let heads = ["ns a record", "ours", "peer", "peer/ours", "over rounds", "by wall time", "aim", "reached"];
+    let mut rows = vec![heads.map(str::to_owned).to_vec()];
+    for rounds in rounds {
+        let ours = Series::by(&rounds.ours, Timing::ns_per_record);
+        let mut row = vec![rounds.measure.title().to_owned(), thousands(ours.median)];
+        if !rounds.peer.is_empty() {
+            let ratio = rounds.ratio(Timing::ns_per_record);
+            row.push(thousands(Series::by(&rounds.peer, Timing::ns_per_record).median));
+            row.push(format!("{:.2}", ratio.median));
+            row.push(format!("{:.2} to {:.2}", ratio.min, ratio.max));
+            row.push(format!("{:.2}", rounds.ratio(Timing::wall_ns_per_record).median));
+            if let Some(aim) = rounds.measure.aim() {
+                row.push(format!("{aim:.0} or more"));
+                row.push(if ratio.median >= aim { "yes" } else { "no" }.to_owned());
+            }
+        }
+        rows.push(row);
+    }
+    rows
+}
+
+/// Says how much of the time the sides had a processor, when that was not all of it.
+fn noise(rounds: &[Rounds]) -> String {
+    let all = || rounds.iter().flat_map(|rounds| rounds.ours.iter().chain(&rounds.peer));
+    let noisy = all().filter(|timing| !timing.is_quiet()).count();
+    if noisy == 0 {
+        return "quiet      every measure held its processor nearly all the time\n".to_owned();
+    }
+    let least = all().map(Timing::share).fold(1.0, f64::min);
+    format!(
+        "noisy      {noisy} of {} measures shared their processor; the worst had it {:.0} % of the time\n\
+         hint: repeat the run when nothing else works on this machine\n",
+        all().count(),
+        least * 100.0
+    )
+}
+
+fn verdict_text(verdicts: &[Compared<'_>]) -> String {
+    let of = |agreement| verdicts.iter().filter(move |compared| compared.agreement == agreement);
+    let mut text = format!(
+        "\nverdicts   {} documents: the sides agree about {}, differ by design about {}, otherwise about {}\n",
+        verdicts.len(),
+        of(Agreement::Same).count(),
+        of(Agreement::ByDesign).count(),
+        of(Agreement::Unlisted).count()
+    );
+    for Compared { case, ours, peer, .. } in of(Agreement::ByDesign) {
+        let reason = case.reason.as_deref().unwrap_or_default();
+        text.push_str(&format!(
+            "  by design: {}: ours {}, peer {}: {reason}\n",
+            case.name,
+            ours.0.name(),
+            peer.0.name()
+        ));
+    }
+    for Compared { case, ours, peer, .. } in of(Agreement::Unlisted) {
+        text.push_str(&format!(
+            "  UNLISTED: {}: ours {} (listed {}) {:?}, peer {} (listed {}) {:?}\n",
+            case.name,
+            ours.0.name(),
+            case.ours.name(),
+            ours.1,
+            peer.0.name(),
+            case.peer.name(),
+            peer.1
+        ));
+    }
+    text
+}
+
+fn run_line(run: &Run<'_>) -> Value {
+    json!({
+        "area": AREA.name,
+        "kind": "run",
+        "machine": {
+            "processor": run.machine.processor, "cores": run.machine.cores, "kernel": run.machine.kernel,
+        },
+        "versions": {
+            "rustc": run.machine.rustc, "node": run.versions.node, "@atproto/lexicon": run.versions.package,
+        },
+        "records": run.corpus.records.len(),
+        "record_bytes": run.corpus.record_bytes().round() as u64,
+        "rounds": run.options.rounds,
+        "seconds": run.options.duration.as_secs(),
+    })
+}
+
+fn measure_line(rounds: &Rounds) -> Value {
+    let has_peer = !rounds.peer.is_empty();
+    let ratio = has_peer.then(|| rounds.ratio(Timing::ns_per_record));
+    let wall_ratio = has_peer.then(|| rounds.ratio(Timing::wall_ns_per_record));
+    let peer = has_peer.then(|| side(&rounds.peer));
+    let aim = rounds.measure.aim();
+    json!({
+        "area": AREA.name,
+        "kind": "measure",
+        "measure": rounds.measure.name(),
+        "ours": side(&rounds.ours),
+        "peer": peer,
+        "peer_by_ours": ratio.map(|ratio| series(ratio, 3)),
+        "peer_by_ours_wall": wall_ratio.map(|ratio| series(ratio, 3)),
+        "aim": aim,
+        "reached": ratio.zip(aim).map(|(ratio, aim)| ratio.median >= aim),
+    })
+}
+
+fn side(timings: &[Timing]) -> Value {
+    json!({
+        "ns_per_record": series(Series::by(timings, Timing::ns_per_record), 1),
+        "wall_ns_per_record": series(Series::by(timings, Timing::wall_ns_per_record), 1),
+        "processor_share_min": rounded(timings.iter().map(Timing::share).fold(1.0, f64::min), 3),
+    })
+}
+
+fn series(series: Series, digits: i32) -> Value {
+    json!({
+        "median": rounded(series.median, digits),
+        "min": rounded(series.min, digits),
+        "max": rounded(series.max, digits),
+    })
+}
+
+fn rounded(figure: f64, digits: i32) -> f64 {
+    let unit = 10_f64.powi(digits);
+    (figure * unit).round() / unit
+}
+
+fn verdict_line(compared: &Compared<'_>) -> Option<Value> {
+    let Compared { case, ours, peer, agreement } = compared;
+    let kind = match agreement {
+        Agreement::Same => return None,
+        Agreement::ByDesign => "by_design",
+        Agreement::Unlisted => "unlisted",
+    };
+    Some(json!({
+        "area": AREA.name,
+        "kind": kind,
+        "case": case.name,
+        "ours": ours.0.name(),
+        "peer": peer.0.name(),
+        "ours_message": ours.1,
+        "peer_message": peer.1,
+        "reason": case.reason,
+    }))
+}

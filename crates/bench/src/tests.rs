@@ -1,0 +1,6 @@
+//! Tests of the benchmark itself: that its data is what it says, and that it still runs.
+
+mod args;
+mod figures;
+mod installing;
+mod lexicon;
