@@ -43,7 +43,7 @@ pub(crate) fn encode(value: &Value<'_>, path: &Path<'_>, out: &mut Vec<u8>, repo
 fn encode_object(object: &Object<'_>, path: &Path<'_>, out: &mut Vec<u8>, report: &mut Report) {
     let special = |key| object.get(key).and_then(Value::as_str).unwrap_or_default();
     match meaning(object) {
-        Meaning::Link => match special("$link").parse::<Cid>().and_then(|cid| cid.to_bytes()).ok() {
+        Meaning::Link => match link_bytes(special("$link")) {
             Some(bytes) => {
                 write_head(MAJOR_TAG, TAG_LINK, out);
                 write_head(MAJOR_BYTES, bytes.len() as u64 + 1, out);
@@ -51,7 +51,7 @@ fn encode_object(object: &Object<'_>, path: &Path<'_>, out: &mut Vec<u8>, report
                 out.extend_from_slice(&bytes);
             }
             None => report.error(path, codes::LINK, || {
-                "this CID cannot be encoded; write it in base32, base58 or base16".to_owned()
+                "this text has the form of a CID, but spells none of version 1".to_owned()
             }),
         },
         Meaning::Bytes => match base64_decode(special("$bytes")) {
@@ -72,6 +72,12 @@ fn encode_object(object: &Object<'_>, path: &Path<'_>, out: &mut Vec<u8>, report
             }
         }
     }
+}
+
+/// Returns the bytes that a link holds; a text may look like a CID and spell something else.
+fn link_bytes(text: &str) -> Option<Vec<u8>> {
+    let cid: Cid = text.parse().ok()?;
+    cid.decode().and_then(|_| cid.to_bytes()).ok()
 }
 
 fn write_integer(integer: i64, out: &mut Vec<u8>) {

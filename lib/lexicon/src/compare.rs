@@ -50,7 +50,7 @@ pub enum Verdict {
 
 /// Compares two versions of a lexicon.
 pub fn compare(old: &Document, new: &Document) -> Comparison {
-    let mut comparer = Comparer { old, new, changes: Vec::new() };
+    let mut comparer = Comparer { old, new, changes: Vec::new(), followed: HashSet::new() };
     comparer.documents();
     Comparison { changes: comparer.changes }
 }
@@ -93,6 +93,8 @@ struct Comparer<'c> {
     old: &'c Document,
     new: &'c Document,
     changes: Vec<Change>,
+    /// The pairs of schemas that were reached through a reference on one side, by their addresses.
+    followed: HashSet<(usize, usize)>,
 }
 
 impl<'c> Comparer<'c> {

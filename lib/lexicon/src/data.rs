@@ -12,6 +12,8 @@ use crate::{Report, blob, cbor, codes};
 /// The largest integer that JavaScript keeps exactly; the data model advises to stay within it.
 pub const SAFE_INTEGER_MAX: i64 = (1 << 53) - 1;
 
+/// The first number beyond 64 bits; what is smaller and no integer has a fraction.
+const INTEGER_LIMIT: f64 = 9_223_372_036_854_775_808.0;
 const CODEC_DAG_CBOR: u64 = 0x71;
 const CODEC_RAW: u64 = 0x55;
 
@@ -98,7 +100,7 @@ pub(crate) fn check_integer(value: &Value<'_>, path: &Path<'_>, report: &mut Rep
             }
             Some(integer)
         }
-        None if number.as_f64().is_infinite() || number.as_f64().fract() == 0.0 => {
+        None if number.as_f64().abs() >= INTEGER_LIMIT => {
             report.error(path, codes::INTEGER_RANGE, || {
                 format!("{} does not fit a 64-bit integer", shown(number.lexeme()))
             });

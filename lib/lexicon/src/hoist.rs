@@ -4,6 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use json::{Object, Value};
 
+/// Definitions may have longer names, but a word in front and a number must fit too.
+const NAME_CHARS_MAX: usize = 200;
+
 /// Returns a Lexicon document without inline objects, for parsers that refuse them.
 ///
 /// Each object that stands inside a property or an item moves to `defs` under the name of its property; a
@@ -43,8 +46,12 @@ impl<'a> Hoisted<'a> {
     /// An object may stand inline where a definition, a record or a body is described; not further inside.
     #[expect(clippy::wrong_self_convention, reason = "the objects are hoisted from the definition")]
     fn from_def(&mut self, def: &mut Value<'a>) {
-        self.from_inside(def);
-        let places: [&[&str]; 3] = [&["record"], &["input", "schema"], &["output", "schema"]];
+        let places: &[&[&str]] = match type_word(def) {
+            "record" => &[&["record"]],
+            "query" => &[&["output", "schema"]],
+            "procedure" => &[&["input", "schema"], &["output", "schema"]],
+            _ => return self.from_inside(def),
+        };
         for place in places {
             if let Some(schema) = place.iter().try_fold(&mut *def, |at, key| at.as_object_mut()?.get_mut(key))
             {
@@ -53,10 +60,14 @@ impl<'a> Hoisted<'a> {
         }
     }
 
+    /// Fields that do not belong to a type are not looked at: they mean nothing and may hold anything.
     #[expect(clippy::wrong_self_convention, reason = "the objects are hoisted from the inside of the schema")]
     fn from_inside(&mut self, schema: &mut Value<'a>) {
+        let word = type_word(schema).to_owned();
         let Some(object) = schema.as_object_mut() else { return };
-        if let Some(Value::Object(properties)) = object.get_mut("properties") {
+        if word == "object"
+            && let Some(Value::Object(properties)) = object.get_mut("properties")
+        {
             let names: Vec<String> = properties.iter().map(|(name, _)| name.to_owned()).collect();
             for name in names {
                 if let Some(property) = properties.get_mut(&name) {
@@ -64,29 +75,38 @@ impl<'a> Hoisted<'a> {
                 }
             }
         }
-        if let Some(items) = object.get_mut("items") {
+        if word == "array"
+            && let Some(items) = object.get_mut("items")
+        {
             self.replace(items, "item");
         }
     }
 
     /// Hoists the innermost objects first, then the schema itself if it is an object.
     fn replace(&mut self, schema: &mut Value<'a>, name: &str) {
-        if let Some(items) = schema.as_object_mut().and_then(|object| object.get_mut("items")) {
-            self.replace(items, name);
+        match type_word(schema) {
+            "array" => {
+                if let Some(items) = schema.as_object_mut().and_then(|object| object.get_mut("items")) {
+                    self.replace(items, name);
+                }
+            }
+            "object" => {
+                self.from_inside(schema);
+                let name = self.place(schema, name);
+                let reference: Object<'a> =
+                    [("type", Value::from("ref")), ("ref", Value::from(format!("#{name}")))]
+                        .into_iter()
+                        .collect();
+                *schema = Value::Object(reference);
+            }
+            _ => {}
         }
-        if schema.get("type").and_then(Value::as_str) != Some("object") {
-            return;
-        }
-        self.from_inside(schema);
-        let name = self.place(schema, name);
-        let reference: Object<'a> =
-            [("type", Value::from("ref")), ("ref", Value::from(format!("#{name}")))].into_iter().collect();
-        *schema = Value::Object(reference);
     }
 
     /// Moves a schema to a definition and returns its name; an equal one that was moved before serves again.
     fn place(&mut self, schema: &mut Value<'a>, wanted: &str) -> String {
-        let wanted: String = wanted.chars().filter(char::is_ascii_alphanumeric).collect();
+        let usable = wanted.chars().filter(char::is_ascii_alphanumeric);
+        let wanted: String = usable.take(NAME_CHARS_MAX).collect();
         let starts = wanted.starts_with(|first: char| first.is_ascii_alphabetic());
         let wanted = if starts { wanted } else { format!("object{wanted}") };
         let schema = std::mem::replace(schema, Value::Null);
@@ -104,4 +124,8 @@ impl<'a> Hoisted<'a> {
         self.places.insert(key, name.clone());
         name
     }
+}
+
+fn type_word<'v>(schema: &'v Value<'_>) -> &'v str {
+    schema.get("type").and_then(Value::as_str).unwrap_or_default()
 }

@@ -1,20 +1,20 @@
 //! Tests of the engine: public vectors, our own vectors as data, properties, hostile input.
 
-//mod comms;
-//mod comparing;
-//mod coverage;
-//mod data_model;
-//mod dice;
+mod comms;
+mod comparing;
+mod coverage;
+mod data_model;
+mod dice;
 mod documents;
-//mod generate;
-//mod hoisting;
-//mod hostile;
+mod generate;
+mod hoisting;
+mod hostile;
 mod interop;
-//mod no_panics;
-//mod promises;
-//mod values;
+mod no_panics;
+mod promises;
+mod values;
 mod vectors;
-//mod writing;
+mod writing;
 
 use json::{Findings, Limits, Value};
 

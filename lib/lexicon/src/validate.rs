@@ -3,6 +3,8 @@
 //! What a schema does not describe (unexpected fields, `unknown`, foreign members of open unions) is still
 //! held to the data model.
 
+use std::collections::HashSet;
+
 use json::{Object, Path, Value};
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -40,7 +42,12 @@ impl Catalog {
     /// Checks data against a target; the `$type` of a record must be there and name it.
     pub fn validate(&self, target: Target<'_>, value: &Value<'_>, purpose: Purpose) -> Report {
         let mut report = Report::new();
+        // The walk itself reports what is no object and a `$type` that is no text.
+        let open = value.as_object().is_some_and(|object| {
+            object.get("$type").is_none_or(|name| name.as_str().is_some_and(|name| !name.is_empty()))
+        });
         if let Target::Record(id) = target
+            && open
             && let Some(name) = self.record_type(value, &mut report)
             && name != id
         {
@@ -204,8 +211,8 @@ impl<'w> Walker<'w> {
             }
         }
         if required_seen < fields.required_count {
-            for field in
-                fields.list.iter().filter(|field| field.required && !object.contains_key(&field.name))
+            let present: HashSet<&str> = object.iter().map(|(key, _)| key).collect();
+            for field in fields.list.iter().filter(|field| field.required && !present.contains(&*field.name))
             {
                 self.report.error(&path.key(&field.name), codes::REQUIRED, || {
                     format!("{:?} is required", field.name)
@@ -219,7 +226,10 @@ impl<'w> Walker<'w> {
     fn unexpected(&mut self, object: &Object<'_>, key: &str, value: &Value<'_>, path: &Path<'_>) {
         if key.starts_with('$') {
             let found = match meaning(object) {
-                Meaning::Map => return data::check_reserved(key, value, path, self.report),
+                Meaning::Map => {
+                    data::check_reserved(key, value, path, self.report);
+                    return data::check_value(value, &path.key(key), self.report);
+                }
                 Meaning::Link => "a link",
                 Meaning::Bytes => "bytes",
                 Meaning::Blob => "a blob",

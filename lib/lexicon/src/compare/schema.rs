@@ -30,17 +30,25 @@ impl<'c> Comparer<'c> {
             (Schema::Object(_), Schema::Ref(name)) if local(self.new, name).is_some() => {
                 let Some(target) = local(self.new, name) else { return };
                 self.safe(path, "hoisted", format!("the inline object moved to the definition {name}"));
-                self.schemas(old, target, path);
+                self.follow(old, target, path);
             }
             (Schema::Ref(name), Schema::Object(_)) if local(self.old, name).is_some() => {
                 let Some(target) = local(self.old, name) else { return };
                 self.safe(path, "inlined", format!("the definition {name} now stands inline"));
-                self.schemas(target, new, path);
+                self.follow(target, new, path);
             }
             (old, new) => {
                 let message = format!("{} became {}", article(old.type_word()), article(new.type_word()));
                 self.breaking(&path.key("type"), "type_changed", message);
             }
+        }
+    }
+
+    /// Compares what a reference leads to, each pair once: definitions may lead back to themselves.
+    fn follow(&mut self, old: &'c Schema, new: &'c Schema, path: &Path<'_>) {
+        let pair = (std::ptr::from_ref(old).addr(), std::ptr::from_ref(new).addr());
+        if self.followed.insert(pair) {
+            self.schemas(old, new, path);
         }
     }
 
@@ -175,7 +183,7 @@ impl<'c> Comparer<'c> {
     }
 
     fn bounds(&mut self, old: Bounds, new: Bounds, names: BoundNames, path: &Path<'_>) {
-        let raised = new.min.unwrap_or(i64::MIN).cmp(&old.min.unwrap_or(i64::MIN));
+        let raised = new.min.unwrap_or(names.least).cmp(&old.min.unwrap_or(names.least));
         let lowered = old.max.unwrap_or(i64::MAX).cmp(&new.max.unwrap_or(i64::MAX));
         for (narrower, name, old, new) in
             [(raised, names.min, old.min, new.min), (lowered, names.max, old.max, new.max)]
@@ -198,12 +206,14 @@ impl<'c> Comparer<'c> {
 struct BoundNames {
     min: &'static str,
     max: &'static str,
+    /// What no value is below, so that such a minimum says nothing.
+    least: i64,
 }
 
-const LENGTHS: BoundNames = BoundNames { min: "minLength", max: "maxLength" };
-const GRAPHEMES: BoundNames = BoundNames { min: "minGraphemes", max: "maxGraphemes" };
-const RANGE: BoundNames = BoundNames { min: "minimum", max: "maximum" };
-const SIZE: BoundNames = BoundNames { min: "minSize", max: "maxSize" };
+const LENGTHS: BoundNames = BoundNames { min: "minLength", max: "maxLength", least: 0 };
+const GRAPHEMES: BoundNames = BoundNames { min: "minGraphemes", max: "maxGraphemes", least: 0 };
+const RANGE: BoundNames = BoundNames { min: "minimum", max: "maximum", least: i64::MIN };
+const SIZE: BoundNames = BoundNames { min: "minSize", max: "maxSize", least: 0 };
 
 /// Returns the schema that a reference to the same document leads to.
 fn local<'d>(document: &'d Document, name: &TypeName) -> Option<&'d Schema> {

@@ -66,7 +66,8 @@ fn the_catalog_reads_without_warnings_but_for_inline_objects() {
         let text = read(&folder, &format!("lexicon/catalog/{file}.json"));
         let parsed = Document::parse(text.as_bytes(), json::Limits::DOCUMENT);
         assert!(parsed.document.is_some(), "{file}: {:?}", parsed.report.errors.kept());
-        let unexpected = parsed.report.warnings.kept().iter().filter(|warning| warning.code != "inline_object");
+        let unexpected =
+            parsed.report.warnings.kept().iter().filter(|warning| warning.code != "inline_object");
         assert_eq!(unexpected.count(), 0, "{file}: {:?}", parsed.report.warnings.kept());
     }
 }

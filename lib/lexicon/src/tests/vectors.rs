@@ -3,6 +3,7 @@
 //! A case holds its expectations beside its input, so showing a case means writing what was found into its
 //! members. `UPDATE_VECTORS=1` writes that into the files; read the difference before you believe it.
 
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use json::{Object, Value};
@@ -83,12 +84,14 @@ pub(super) fn items<'v, 'a>(case: &'v Value<'a>, key: &str) -> &'v [Value<'a>] {
     case.get(key).map_or(&[], |list| list.as_array().unwrap())
 }
 
-/// Replaces every `{"repeat": n, "of": x}`: n times the text, or an array of n times anything else.
+/// Replaces every `{"repeat": n, "of": x}` by n times the text or the items of the list.
 pub(super) fn expanded(value: &Value<'_>) -> Value<'static> {
     match value {
         Value::Object(object) => match (object.get("repeat").and_then(Value::as_integer), object.get("of")) {
             (Some(count), Some(Value::String(text))) => Value::from(text.repeat(count as usize)),
-            (Some(count), Some(item)) => Value::Array(vec![expanded(item); count as usize]),
+            (Some(count), Some(Value::Array(items))) => {
+                Value::Array(items.iter().map(expanded).cycle().take(items.len() * count as usize).collect())
+            }
             _ => Value::Object(object.iter().map(|(key, value)| (key.to_owned(), expanded(value))).collect()),
         },
         Value::Array(items) => Value::Array(items.iter().map(expanded).collect()),
@@ -159,7 +162,7 @@ fn pretty(value: &Value<'_>, indent: usize, out: &mut String) {
         out.push('\n');
         out.push_str(&inner);
         if let Some(key) = key {
-            json::write_string(out, key).unwrap();
+            quote(key, out);
             out.push_str(": ");
         }
         pretty(value, inner.len(), out);
@@ -191,14 +194,30 @@ fn on_one_line(value: &Value<'_>, out: &mut String) {
             out.push('{');
             for (nth, (key, value)) in object.iter().enumerate() {
                 out.push_str(if nth > 0 { ", " } else { "" });
-                json::write_string(out, key).unwrap();
+                quote(key, out);
                 out.push_str(": ");
                 on_one_line(value, out);
             }
             out.push('}');
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
-            out.push_str(&value.to_string());
+        Value::String(text) => quote(text, out),
+        Value::Null | Value::Bool(_) | Value::Number(_) => out.push_str(&value.to_string()),
+    }
+}
+
+/// Writes a text so that an editor shows all of it: what joins its neighbour or has no shape is escaped.
+fn quote(text: &str, out: &mut String) {
+    let mut plain = String::new();
+    json::write_string(&mut plain, text).unwrap();
+    for character in plain.chars() {
+        match character {
+            '\u{7f}'..='\u{a0}'
+            | '\u{300}'..='\u{36f}'
+            | '\u{1100}'..='\u{11ff}'
+            | '\u{200b}'..='\u{200f}' => {
+                write!(out, "\\u{:04x}", u32::from(character)).unwrap();
+            }
+            _ => out.push(character),
         }
     }
 }
