@@ -2,6 +2,8 @@
 
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
+use dialect::Name;
+use json::Value;
 
 /// One bus for AI agents, whatever protocol they speak.
 #[derive(Parser, Debug)]
@@ -11,7 +13,8 @@ use clap_complete::Shell;
     about,
     max_term_width = 100,
     after_help = "Examples:
-  convoke schema list
+  convoke validate --dialect auto message.json
+  convoke translate --from bus --to coord message.json
   convoke lexicon check old.json new.json
   convoke lexicon validate agent.comms.message --record notes.jsonl
 
@@ -22,8 +25,90 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
+/// A dialect by its name, or whichever a document looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DialectChoice {
+    Named(Name),
+    Auto,
+}
+
+impl DialectChoice {
+    /// Returns the dialect of a document.
+    pub(crate) fn of(self, document: &Value<'_>) -> Option<Name> {
+        match self {
+            DialectChoice::Named(name) => Some(name),
+            DialectChoice::Auto => translate::detect(document),
+        }
+    }
+}
+
+const DIALECTS: &str = "comms, coord, bus, channel, wire or convoke";
+
+fn parse_dialect(text: &str) -> Result<Name, String> {
+    Name::from_name(text).ok_or_else(|| format!("the dialects are {DIALECTS}"))
+}
+
+fn parse_choice(text: &str) -> Result<DialectChoice, String> {
+    match text {
+        "auto" => Ok(DialectChoice::Auto),
+        name => Name::from_name(name)
+            .map(DialectChoice::Named)
+            .ok_or_else(|| format!("the dialects are {DIALECTS}; auto detects")),
+    }
+}
+
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
+    /// Check documents of any dialect strictly
+    #[command(
+        after_help = "Dialects: comms, coord, bus, channel, wire, convoke; auto detects. Documents are JSON or JSON
+Lines; each is answered with one line. Exit status 1 when any is invalid.
+
+Examples:
+  convoke validate --dialect bus message.json
+  convoke validate --dialect auto --json < messages.jsonl"
+    )]
+    Validate {
+        /// The dialect of the documents, or auto
+        #[arg(long, value_name = "DIALECT", value_parser = parse_choice)]
+        dialect: DialectChoice,
+        /// Print JSON, one answer a line
+        #[arg(long)]
+        json: bool,
+        /// The documents: files, or - for standard input, which is also the default
+        #[arg(value_name = "FILE")]
+        files: Vec<String>,
+    },
+    /// Translate documents from one dialect to another and back without loss
+    #[command(
+        after_help = "The document that comes in travels with the one that goes out, so translating back gives the
+very same document. Documents go out one a line; one that cannot be translated is answered
+with {\"error\":…} and the others go on, with exit status 1.
+
+Examples:
+  convoke translate --from bus --to coord message.json
+  convoke translate --from auto --to wire --identities agents.json --report < messages.jsonl"
+    )]
+    Translate {
+        /// The dialect of the documents, or auto
+        #[arg(long, value_name = "DIALECT", value_parser = parse_choice)]
+        from: DialectChoice,
+        /// The dialect that is wanted
+        #[arg(long, value_name = "DIALECT", value_parser = parse_dialect)]
+        to: Name,
+        /// What agents are called: a JSON list of {slug, did, handle, uri, framework, roles}
+        #[arg(long, value_name = "FILE")]
+        identities: Option<String>,
+        /// Print on stderr, for each document, what became of every field
+        #[arg(long)]
+        report: bool,
+        /// The documents: a file, or - for standard input, which is also the default
+        #[arg(value_name = "FILE")]
+        file: Option<String>,
+    },
+    /// Work with Agent Cards: check them, build prompts from them
+    #[command(subcommand, arg_required_else_help = true)]
+    Card(CardCommand),
     /// Work with AT Protocol lexicons: compare versions, check records
     #[command(subcommand, arg_required_else_help = true)]
     Lexicon(LexiconCommand),
@@ -113,5 +198,53 @@ pub(crate) enum SchemaCommand {
     Show {
         /// Its name, as `convoke schema list` prints it
         name: String,
+    },
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum CardCommand {
+    /// Check Agent Cards against every rule of the specification
+    #[command(
+        after_help = "With a registry, references to agents, roles and output contracts are checked too. It is a JSON
+object with the lists agents, roles and output_contracts.
+
+Examples:
+  convoke card lint cards/*.json
+  convoke card lint quinn.json --registry registry.json --json"
+    )]
+    Lint {
+        /// The cards: files, or - for standard input, which is also the default
+        #[arg(value_name = "FILE")]
+        files: Vec<String>,
+        /// The agents, roles and output contracts that exist
+        #[arg(long, value_name = "FILE")]
+        registry: Option<String>,
+        /// Print JSON, one answer a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Build the prompt that a runner gives to an agent
+    #[command(
+        after_help = "The order is that of the specification: identity, capabilities, constraints, escalation, style,
+voice, skills, memory, inbox, brief. What others wrote is marked as data, not instructions.
+
+Example:
+  convoke card prompt quinn.json --brief brief.json --skill platform-env.md --inbox inbox.jsonl"
+    )]
+    Prompt {
+        /// The Agent Card
+        card: String,
+        /// The brief, an Agent Wire document
+        #[arg(long, value_name = "FILE")]
+        brief: String,
+        /// Skills in Markdown, in the order in which they are given
+        #[arg(long = "skill", value_name = "FILE")]
+        skills: Vec<String>,
+        /// What the agent remembers, as text
+        #[arg(long, value_name = "FILE")]
+        memory: Option<String>,
+        /// Unread messages, Agent Wire documents as JSON Lines
+        #[arg(long, value_name = "FILE")]
+        inbox: Option<String>,
     },
 }

@@ -1,18 +1,32 @@
 //! The commands, one file each.
 
+mod card;
 mod completions;
 mod lexicon_check;
 mod lexicon_hoist;
 mod lexicon_validate;
 mod schema;
+mod translate;
+mod validate;
 
-use crate::cli::{Command, LexiconCommand, SchemaCommand};
+use crate::cli::{CardCommand, Command, LexiconCommand, SchemaCommand};
 use crate::failure::{Answer, Failure};
 use crate::output::Form;
 
 /// Runs a command.
 pub(crate) fn run(command: Command) -> Result<Answer, Failure> {
     match command {
+        Command::Validate { dialect, files, json } => validate::run(dialect, &files, Form::from_flag(json)),
+        Command::Translate { from, to, identities, report, file } => {
+            let reports = if report { translate::Reports::Wanted } else { translate::Reports::Unwanted };
+            translate::run(from, to, identities.as_deref(), reports, file)
+        }
+        Command::Card(CardCommand::Lint { files, registry, json }) => {
+            card::lint(&files, registry.as_deref(), Form::from_flag(json))
+        }
+        Command::Card(CardCommand::Prompt { card, brief, skills, memory, inbox }) => {
+            card::prompt(&card, &brief, &skills, memory.as_deref(), inbox.as_deref())
+        }
         Command::Lexicon(LexiconCommand::Check { old, new, json }) => {
             lexicon_check::run(&old, &new, Form::from_flag(json))
         }

@@ -21,7 +21,7 @@ pub(crate) fn read(argument: &str) -> Result<Vec<Source>, Failure> {
         return read_folder(path);
     }
     if !path.exists()
-        && let Some(definition) = definitions::find(argument)
+        && let Some(definition) = definitions::lexicons().find(|lexicon| lexicon.name == argument)
     {
         return Ok(vec![parse(argument.to_owned(), definition.text.as_bytes())?]);
     }

@@ -1,9 +1,11 @@
 //! The binary `convoke`: command line, settings, start-up. Thin; what it does lives in the other crates.
 
+mod answers;
 mod cli;
 mod commands;
 mod documents;
 mod failure;
+mod inputs;
 mod lexicons;
 mod output;
 

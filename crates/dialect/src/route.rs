@@ -16,6 +16,8 @@ pub struct Route<'v> {
     pub from: Option<&'v str>,
     /// To whom it goes, as the document says.
     pub to: Recipients<'v>,
+    /// What must stand before the name of [`Recipients::One`] to make it an address, such as `roles.` or `#`.
+    pub to_prefix: &'static str,
     /// How urgent it is.
     pub priority: Priority,
     /// How hard the bus must try.
@@ -63,6 +65,7 @@ impl<'v> Route<'v> {
             native_id: None,
             from: None,
             to,
+            to_prefix: "",
             priority,
             guarantee,
             task: None,

@@ -3,6 +3,7 @@
 //!
 //! A target may refuse its input but must not panic, and what it accepts must keep the promises stated here.
 
+mod dialects;
 mod json_text;
 mod lexicon_pair;
 mod message_document;
@@ -16,12 +17,18 @@ pub type Target = fn(&[u8]);
 
 /// Every target by its name, which is also the name of its folder of seeds.
 pub const TARGETS: &[(&str, Target)] = &[
+    ("bus", dialects::bus),
+    ("channel", dialects::channel),
+    ("comms", dialects::comms),
+    ("coord", dialects::coord),
     ("json", json_text::run),
     ("lexicon_compare", lexicon_pair::compare),
     ("lexicon_document", lexicon_pair::document),
     ("lexicon_validate", lexicon_pair::validate),
     ("message", message_document::run),
     ("syntax", syntax::run),
+    ("translate", dialects::translation),
+    ("wire", dialects::wire),
 ];
 
 /// Runs the target of that name.

@@ -36,6 +36,9 @@ pub struct Origin {
     pub document: String,
     /// The digest of the text as it was sent; see [`Origin::verify`].
     pub sha256: Sha256,
+    /// The digest of the document that carries the origin, as it was written; another one means that somebody
+    /// edited it since.
+    pub copy: Option<Sha256>,
     /// The keyed hash by which a bus knows what it wrote itself; it is not looked into here.
     pub seal: Option<String>,
     /// Fields that we do not know.
@@ -43,12 +46,12 @@ pub struct Origin {
 }
 
 impl Origin {
-    pub(crate) const FIELDS: &[&str] = &["dialect", "version", "document", "sha256", "seal"];
+    pub(crate) const FIELDS: &[&str] = &["dialect", "version", "document", "sha256", "copy", "seal"];
 
     /// Makes the origin of a text and computes its digest.
     pub fn of(dialect: Dialect, version: Option<String>, document: String) -> Self {
         let sha256 = Sha256::of(document.as_bytes());
-        Origin { dialect, version, document, sha256, seal: None, extra: Object::new() }
+        Origin { dialect, version, document, sha256, copy: None, seal: None, extra: Object::new() }
     }
 
     /// Tells whether the text has the digest that stands beside it.
@@ -61,9 +64,11 @@ impl Origin {
         let version = fields.optional("version", string);
         let document = fields.required("document", string);
         let sha256 = fields.required("sha256", parsed);
+        let copy = fields.optional("copy", parsed);
         let seal = fields.optional("seal", string);
         let extra = fields.rest();
-        let origin = Origin { dialect: dialect?, version, document: document?, sha256: sha256?, seal, extra };
+        let (dialect, document, sha256) = (dialect?, document?, sha256?);
+        let origin = Origin { dialect, version, document, sha256, copy, seal, extra };
         if !origin.verify() {
             fields.at("sha256", |place| {
                 place.warn(codes::ORIGIN_MISMATCH, || "the origin's document has another digest".to_owned());
@@ -82,6 +87,7 @@ impl Origin {
             version: optional("version"),
             document: optional("document")?,
             sha256: text("sha256")?.parse().ok()?,
+            copy: text("copy").and_then(|copy| copy.parse().ok()),
             seal: optional("seal"),
             extra: Object::new(),
         })
@@ -94,6 +100,7 @@ impl Origin {
         members.maybe("version", self.version.as_deref());
         members.put("document", self.document.as_str());
         members.put("sha256", self.sha256.to_string());
+        members.maybe("copy", self.copy.map(|copy| copy.to_string()));
         members.maybe("seal", self.seal.as_deref());
         members.with(&self.extra, Self::FIELDS)
     }

@@ -7,7 +7,7 @@ mod vectors;
 
 use std::path::{Path, PathBuf};
 
-pub use vectors::check_vectors;
+pub use vectors::{Findings, check_vectors};
 
 /// Finds a folder of the public test data, or says on stderr that its tests are skipped.
 ///

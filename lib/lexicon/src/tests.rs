@@ -16,9 +16,15 @@ mod values;
 mod vectors;
 mod writing;
 
+use definitions::{Definition, Language};
 use json::{Findings, Limits, Value};
 
 use crate::{Catalog, Document};
+
+/// The lexicons that we ship.
+fn shipped() -> impl Iterator<Item = &'static Definition> {
+    definitions::ALL.iter().filter(|definition| definition.language == Language::Lexicon)
+}
 
 fn value(text: &str) -> Value<'_> {
     json::parse_str(text, Limits::DOCUMENT).unwrap()

@@ -65,7 +65,7 @@ impl Corpus {
 
     /// Writes everything that the peer reads, in the bytes that we read.
     pub(crate) fn write(&self, folder: &Path) -> anyhow::Result<()> {
-        let lexicons = definitions::ALL.iter().map(|definition| {
+        let lexicons = definitions::lexicons().map(|definition| {
             let document = json::parse_str(definition.text, Limits::DOCUMENT)?;
             anyhow::Ok((format!("{}.json", definition.name), lexicon::hoist(&document).to_string()))
         });

@@ -81,7 +81,7 @@ impl<'c> Ours<'c> {
 
 fn catalog() -> anyhow::Result<Catalog> {
     let mut documents = Vec::new();
-    for definition in definitions::ALL {
+    for definition in definitions::lexicons() {
         let parsed = Document::parse(definition.text.as_bytes(), Limits::DOCUMENT);
         documents.push(parsed.document.with_context(|| format!("{} is no lexicon", definition.name))?);
     }

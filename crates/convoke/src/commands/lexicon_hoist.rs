@@ -10,7 +10,7 @@ use crate::output::Output;
 
 pub(crate) fn run(lexicon: &str) -> Result<Answer, Failure> {
     let path = Path::new(lexicon);
-    let bytes = match definitions::find(lexicon) {
+    let bytes = match definitions::lexicons().find(|definition| definition.name == lexicon) {
         Some(definition) if !path.exists() => definition.text.as_bytes().to_vec(),
         _ => fs::read(path).map_err(|error| Failure::unreadable(lexicon, &error))?,
     };

@@ -15,7 +15,7 @@ pub(crate) fn list(form: Form) -> Result<Answer, Failure> {
             Form::Json => output.line(to_value(definition))?,
             Form::Text => {
                 let Definition { name, language, summary, .. } = definition;
-                output.line(format_args!("{name:width$}  {}  {summary}", language.name()))?;
+                output.line(format_args!("{name:width$}  {:11}  {summary}", language.name()))?;
             }
         }
     }
@@ -27,7 +27,8 @@ pub(crate) fn list(form: Form) -> Result<Answer, Failure> {
 pub(crate) fn show(name: &str) -> Result<Answer, Failure> {
     let Some(definition) = definitions::find(name) else {
         let failure = Failure::not_found(format!("there is no schema named {name:?}"));
-        let near = definitions::ALL.iter().find(|definition| definition.name.ends_with(&format!(".{name}")));
+        let ends = |definition: &&Definition| definition.name.rsplit(['.', '/']).next() == Some(name);
+        let near = definitions::ALL.iter().find(ends);
         return Err(failure.hint(match near {
             Some(near) => format!("did you mean {}?", near.name),
             None => "`convoke schema list` lists their names".to_owned(),

@@ -1,0 +1,94 @@
+//! The canonical message as a dialect like the others.
+
+use dialect::{Decoded, Dialect, Encoded, FINDINGS_MAX, Link, Name, Names, Recipients, Route, Verdict, get};
+use json::{Findings, Object, Value};
+use message::{Guarantee, Kind, Message, Mode, Priority};
+
+/// The dialect `convoke`.
+#[derive(Clone, Copy, Debug)]
+pub struct Convoke;
+
+impl Dialect for Convoke {
+    fn name(&self) -> Name {
+        Name::Convoke
+    }
+
+    fn recognizes(&self, document: &Object<'_>) -> bool {
+        document.contains_key("convoke") || document.contains_key("kind")
+    }
+
+    fn validate(&self, document: &Value<'_>) -> Verdict {
+        let kind = document.get("kind").and_then(Value::as_str).and_then(Kind::from_name);
+        let mut verdict = Verdict { kind, ..Verdict::new() };
+        match message::from_value(document.clone()) {
+            Ok(decoded) => decoded.warnings.into_iter().for_each(|warning| verdict.warnings.add(warning)),
+            Err(errors) => errors.into_iter().for_each(|error| verdict.errors.add(error)),
+        }
+        verdict
+    }
+
+    fn route<'v>(&self, document: &'v Object<'v>) -> Option<Route<'v>> {
+        let text = |pointer: &str| get(document, pointer).and_then(Value::as_str);
+        let kind = Kind::from_name(text("/kind")?)?;
+        let to = document.get("to").and_then(Value::as_array).map(Recipients::Each)?;
+        let priority = text("/priority").and_then(Priority::from_name).unwrap_or(Priority::Normal);
+        let guarantee = text("/delivery/guarantee").and_then(Guarantee::from_name);
+        let implied =
+            if kind == Kind::AgentHeartbeat { Guarantee::AtMostOnce } else { Guarantee::AtLeastOnce };
+        let guarantee = guarantee.unwrap_or(implied);
+        let retries = get(document, "/delivery/retries").and_then(Value::as_integer);
+        Some(Route {
+            native_id: text("/native_id"),
+            from: text("/from"),
+            task: text("/task"),
+            thread: text("/thread"),
+            reply_to: text("/reply_to"),
+            created: text("/created"),
+            expires: text("/expires"),
+            timeout: text("/delivery/timeout"),
+            retries: retries.and_then(|retries| u32::try_from(retries).ok()),
+            is_sync: text("/delivery/mode").and_then(Mode::from_name) == Some(Mode::Sync),
+            is_live_only: get(document, "/delivery/live_only").and_then(Value::as_bool).unwrap_or(false),
+            ..Route::new(kind, to, priority, guarantee)
+        })
+    }
+
+    fn decode(&self, document: &Value<'_>, _: &Names) -> Result<Decoded, Findings> {
+        let collect = |list: Vec<json::Finding>| {
+            let mut findings = Findings::new(FINDINGS_MAX);
+            list.into_iter().for_each(|finding| findings.add(finding));
+            findings
+        };
+        match message::from_value(document.clone()) {
+            Ok(decoded) => {
+                let mut message = decoded.message;
+                message.origin = None;
+                Ok(Decoded { message, warnings: collect(decoded.warnings), links: vec![whole()] })
+            }
+            Err(errors) => Err(collect(errors)),
+        }
+    }
+
+    fn encode(&self, message: &Message, _: &Names) -> Encoded {
+        let document = match message.to_value().into_owned() {
+            Value::Object(object) => object,
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+                Object::new()
+            }
+        };
+        Encoded { document, links: vec![whole()], invented: vec!["/convoke".to_owned()] }
+    }
+
+    fn origin_place(&self) -> &'static str {
+        "/origin"
+    }
+
+    fn version(&self, _: &Object<'_>) -> Option<String> {
+        Some("1".to_owned())
+    }
+}
+
+/// Every field is itself.
+fn whole() -> Link {
+    Link { native: String::new(), canonical: String::new() }
+}
