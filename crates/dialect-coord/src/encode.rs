@@ -41,6 +41,7 @@ pub(crate) fn encode(message: &Message, names: &Names) -> Encoded {
     sheet.write(lenses);
     metadata::write(&mut sheet, &facts);
     let said = payload::special(&mut sheet, &facts);
+    metadata::carry_links(&mut sheet, &facts);
     bag::pack(&mut sheet, facts.sort.bag_place(), lenses, &said);
     payload::demanded(&mut sheet, &facts);
     sheet.finish()

@@ -9,7 +9,7 @@ use message::Kind;
 use crate::MessageType;
 use crate::interfaces::{help, is_id, state, status, task};
 
-/// Agents that address everyone.
+/// The recipient that means everyone.
 pub(crate) const EVERYONE: &str = "*";
 /// The agent that speaks for the system itself.
 pub(crate) const SYSTEM: &str = "system";

@@ -52,8 +52,6 @@ pub const UNKNOWN_LEXICON: &str = "unknown_lexicon";
 pub const NO_DEFINITION: &str = "no_definition";
 /// A reference leads to a definition that is not known.
 pub const UNRESOLVED_REF: &str = "unresolved_ref";
-/// The record key is not of the kind that the lexicon demands.
-pub const RECORD_KEY: &str = "record_key";
 /// Warning: a field that starts with `$` and is not of the data model; such names are reserved.
 pub const RESERVED_FIELD: &str = "reserved_field";
 /// Warning: the schema document has a field that the language does not know.

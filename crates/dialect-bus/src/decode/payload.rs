@@ -151,7 +151,7 @@ impl<'d> Reader<'_, 'd> {
     fn gate(&mut self, kind: Kind, message_type: MessageType) {
         let is_asked = kind == Kind::Gate && message_type == MessageType::TaskRequest;
         if is_asked && self.draft.get("/gate/action_required").is_none() {
-            self.draft.set("/payload/task_type", "/gate/action_required", true);
+            self.draft.set("/message_type", "/gate/action_required", true);
         }
         if self.draft.get("/gate/action_required").is_some() {
             self.lenses(lenses::GATE);

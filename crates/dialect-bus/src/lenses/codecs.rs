@@ -79,7 +79,7 @@ pub(super) fn agent_ids(value: &Value<'_>, names: &Names) -> Option<Value<'stati
 }
 
 pub(super) fn fallbacks(value: &Value<'_>, names: &Names) -> Option<Value<'static>> {
-    let agents = value.as_array()?.iter().take(FALLBACKS_MAX);
+    let agents = value.as_array().filter(|agents| !agents.is_empty())?.iter().take(FALLBACKS_MAX);
     Some(Value::Array(agents.filter_map(|agent| sender(agent, names)).collect()))
 }
 

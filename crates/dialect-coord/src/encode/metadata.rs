@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dialect::{Codec, Sheet};
-use message::{Kind, Message, Timestamp};
+use message::{Kind, Message, TaskStatus, Timestamp};
 
 use super::{Facts, demand};
 use crate::envelope::Payload;
@@ -27,33 +27,11 @@ pub(super) fn write(sheet: &mut Sheet<'_>, facts: &Facts) {
     finer_state(sheet, facts);
 }
 
-/// A response names its request; any other message is linked by what it is correlated with, the message that it
-/// answers, its task or its conversation. What the correlation id does not say goes into the bag.
-fn links(sheet: &mut Sheet<'_>, facts: &Facts) {
+/// Puts the links that the correlation id does not say into the bag.
+pub(super) fn carry_links(sheet: &mut Sheet<'_>, facts: &Facts) {
     let message = sheet.message();
-    let correlation = message.correlation.as_ref().map(|id| ("/correlation", id.as_str().to_owned()));
-    let reply_to = message.reply_to.as_ref().map(|id| ("/reply_to", as_uuid(id.as_str())));
-    let task = message.task.as_ref().map(|id| ("/task", id.as_str().to_owned()));
-    let thread = message.thread.as_ref().map(|id| ("/thread", id.as_str().to_owned()));
+    let chosen = correlation(message, facts);
     let is_response = facts.sort.is_response();
-    let chosen = if is_response {
-        reply_to.or(correlation).or(thread).or(task)
-    } else {
-        correlation.or(reply_to).or(task).or(thread)
-    };
-    let source = chosen.as_ref().map(|(source, _)| *source);
-    match (&chosen, is_response) {
-        (Some((source, id)), _) => sheet.set("/metadata/correlation_id", source, id.clone()),
-        (None, true) => sheet.invent("/metadata/correlation_id", facts.id.clone()),
-        (None, false) => {}
-    }
-    if facts.sort == Payload::HelpResponse {
-        let request = chosen.as_ref().map_or(&facts.id, |(_, id)| id).clone();
-        match source {
-            Some(source) => sheet.set("/payload/request_id", source, request),
-            None => sheet.invent("/payload/request_id", request),
-        }
-    }
     let is_said = |canonical: &str, id: &str| {
         let is_source = chosen.as_ref().is_some_and(|(source, said)| *source == canonical && said == id);
         // A correlation id is read as a correlation, and in a response also as what it answers.
@@ -67,6 +45,38 @@ fn links(sheet: &mut Sheet<'_>, facts: &Facts) {
         if let Some(id) = id.filter(|id| !is_said(canonical, id)) {
             sheet.set(&format!("{}{canonical}", facts.sort.bag_place()), canonical, id.to_owned());
         }
+    }
+}
+
+fn links(sheet: &mut Sheet<'_>, facts: &Facts) {
+    let chosen = correlation(sheet.message(), facts);
+    let is_response = facts.sort.is_response();
+    let source = chosen.as_ref().map(|(source, _)| *source);
+    match (&chosen, is_response) {
+        (Some((source, id)), _) => sheet.set("/metadata/correlation_id", source, id.clone()),
+        (None, true) => sheet.invent("/metadata/correlation_id", facts.id.clone()),
+        (None, false) => {}
+    }
+    if facts.sort == Payload::HelpResponse {
+        let request = chosen.as_ref().map_or(&facts.id, |(_, id)| id).clone();
+        match source {
+            Some(source) => sheet.set("/payload/request_id", source, request),
+            None => sheet.invent("/payload/request_id", request),
+        }
+    }
+}
+
+/// A response names its request; any other message is linked by what it is correlated with, the message that it
+/// answers, its task or its conversation.
+fn correlation(message: &Message, facts: &Facts) -> Option<(&'static str, String)> {
+    let correlation = message.correlation.as_ref().map(|id| ("/correlation", id.as_str().to_owned()));
+    let reply_to = message.reply_to.as_ref().map(|id| ("/reply_to", as_uuid(id.as_str())));
+    let task = message.task.as_ref().map(|id| ("/task", id.as_str().to_owned()));
+    let thread = message.thread.as_ref().map(|id| ("/thread", id.as_str().to_owned()));
+    if facts.sort.is_response() {
+        reply_to.or(correlation).or(thread).or(task)
+    } else {
+        correlation.or(reply_to).or(task).or(thread)
     }
 }
 
@@ -107,9 +117,14 @@ fn finer_state(sheet: &mut Sheet<'_>, facts: &Facts) {
     let message = sheet.message();
     match facts.sort {
         Payload::Update => {
-            let Some(status) = message.status else { return };
-            if states::inferred(message.kind, states::native(status)) != Some(status) {
-                sheet.set("/metadata/x_state", "/status", states::finer(status));
+            let inferred = |native| states::inferred(message.kind, native);
+            let implied = inferred(states::usual(message.kind));
+            let Some(status) = message.status.or(implied) else { return };
+            // These two have no word in the specification at all, so users look for them here.
+            let is_foreign = matches!(status, TaskStatus::Blocked | TaskStatus::Rejected);
+            if is_foreign || inferred(states::native(status)) != Some(status) {
+                let source = if message.status.is_some() { "/status" } else { "/kind" };
+                sheet.set("/metadata/x_state", source, states::finer(status));
             }
         }
         Payload::Status | Payload::Heartbeat => {

@@ -91,7 +91,7 @@ pub(super) fn demanded(sheet: &mut Sheet<'_>, facts: &Facts) {
             task_context(sheet, facts, "/payload/context");
         }
         Payload::HandoffResponse => handoff_response(sheet),
-        Payload::Update => event(sheet, facts),
+        Payload::Update => demand(sheet, "/payload/event/details", Object::new()),
         Payload::Complete => {
             if !sheet.has("/payload/result") {
                 sheet.invent("/payload/result", Value::Null);
@@ -136,9 +136,12 @@ fn time(sheet: &mut Sheet<'_>, facts: &Facts, native: &str) {
 fn limits(sheet: &mut Sheet<'_>, facts: &Facts) {
     let lines = sheet.message().brief.as_deref().map_or(&[][..], |brief| &brief.constraints);
     let (native, rest) = constraints::from_lines(lines.iter().map(String::as_str));
+    let message = sheet.message();
+    let declines =
+        facts.sort == Payload::HandoffResponse && !accepts(message.status, message.error.is_some());
     if lines.len() > rest.len() {
         sheet.set("/payload/constraints", "/brief/constraints", native);
-    } else {
+    } else if !declines {
         sheet.invent("/payload/constraints", native);
     }
     if !rest.is_empty() {
@@ -169,10 +172,6 @@ fn update(sheet: &mut Sheet<'_>, facts: &Facts) {
     time(sheet, facts, "/payload/event/timestamp");
     sheet.set("/payload/event/event_type", "/kind", event_of_kind(message.kind).unwrap_or("progress"));
     sheet.set("/payload/event/agent_id", "/from", facts.from.clone());
-}
-
-fn event(sheet: &mut Sheet<'_>, _: &Facts) {
-    demand(sheet, "/payload/event/details", Object::new());
 }
 
 /// A context that has the members of the specification is written as such; any other data goes into the bag.

@@ -12,6 +12,137 @@ type Case = (&'static str, &'static [Edit], &'static str, Option<&'static str>);
 /// A place, and what to put there or `None` to remove it.
 type Edit = (&'static str, Option<&'static str>);
 
+const READ: &[Case] = &[
+    // The lifetime counts from the timestamp; none means only those who listen now.
+    ("task-assignment", &[], "/expires", Some(r#""2026-11-15T11:00:00Z""#)),
+    (
+        "task-assignment",
+        &[("/metadata/ttl_ms", Some("1500.9"))],
+        "/expires",
+        Some(r#""2026-11-15T10:00:01.500Z""#),
+    ),
+    ("task-assignment", &[("/metadata/ttl_ms", Some("0"))], "/expires", None),
+    ("task-assignment", &[("/metadata/ttl_ms", Some("0"))], "/delivery/live_only", Some("true")),
+    ("task-assignment", &[("/metadata/ttl_ms", Some("1e300"))], "/expires", None),
+    ("task-assignment", &[("/timestamp", None)], "/expires", None),
+    // Retries are kept up to what a message can hold.
+    ("task-assignment", &[], "/delivery/retries", Some("3")),
+    (
+        "task-assignment",
+        &[("/metadata/max_retries", Some("9007199254740993"))],
+        "/delivery/retries",
+        Some("1000"),
+    ),
+    // The guarantee is told where it is not the usual one.
+    ("task-assignment", &[], "/delivery/guarantee", None),
+    ("task-update", &[], "/delivery/guarantee", Some(r#""at_most_once""#)),
+    (
+        "status-update",
+        &[("/metadata/priority", Some(r#""critical""#))],
+        "/delivery/guarantee",
+        Some(r#""at_least_once""#),
+    ),
+    // The priority is stated or implied.
+    ("error-report", &[("/metadata/priority", None)], "/priority", Some(r#""critical""#)),
+    ("error-report", &[("/metadata", None)], "/priority", Some(r#""critical""#)),
+    // The earlier of two deadlines counts.
+    ("handoff-request", &[], "/deadline", Some(r#""2026-11-15T18:00:00Z""#)),
+    (
+        "handoff-request",
+        &[("/payload/deadline", Some(r#""2026-11-15T19:00:00+02:00""#))],
+        "/deadline",
+        Some(r#""2026-11-15T19:00:00+02:00""#),
+    ),
+    (
+        "handoff-request",
+        &[("/payload/constraints/deadline", None)],
+        "/deadline",
+        Some(r#""2026-11-16T10:00:00.000Z""#),
+    ),
+    (
+        "handoff-request",
+        &[("/payload/constraints/deadline", None), ("/payload/deadline", Some(r#""9999-12-31T23:59:59Z""#))],
+        "/deadline",
+        None,
+    ),
+    // An answer to a handoff takes the work or not.
+    ("handoff-accepted", &[], "/status", Some(r#""claimed""#)),
+    ("handoff-declined", &[], "/status", Some(r#""rejected""#)),
+    ("handoff-declined", &[], "/text", Some(r#""Target agent unavailable""#)),
+    // Responses name their request.
+    ("help-response", &[], "/reply_to", Some(r#""7b0e4c52-1d3a-4f6b-9c8e-000000000008""#)),
+    (
+        "help-response",
+        &[("/payload/request_id", None)],
+        "/reply_to",
+        Some(r#""7b0e4c52-1d3a-4f6b-9c8e-000000000008""#),
+    ),
+    ("handoff-accepted", &[], "/reply_to", Some(r#""7b0e4c52-1d3a-4f6b-9c8e-000000000002""#)),
+    ("help-response", &[], "/thread", None),
+    ("task-assignment", &[], "/thread", Some(r#""thread-1""#)),
+    ("task-assignment", &[("/metadata/correlation_id", Some(r#""task-9""#))], "/thread", None),
+    // Everyone, roles and the system are addresses.
+    ("heartbeat", &[], "/to", Some(r#"["all"]"#)),
+    ("task-assignment", &[("/to", Some(r#""roles.developer""#))], "/to", Some(r#"["roles.developer"]"#)),
+    ("state-update", &[], "/to", Some(r#"["system"]"#)),
+    ("state-update", &[], "/task", Some(r#""task-9""#)),
+    ("state-update", &[("/entity_type", Some(r#""AGENT""#))], "/task", None),
+    // Finer states count while they agree with the word of the specification.
+    ("task-update-blocked", &[], "/status", Some(r#""blocked""#)),
+    ("task-update", &[("/metadata/x_state", Some(r#""BLOCKED""#))], "/status", Some(r#""running""#)),
+    ("task-update", &[("/metadata/x_state", Some(r#""REVIEW""#))], "/status", Some(r#""running""#)),
+    (
+        "task-update",
+        &[("/payload/status", Some(r#""completed""#)), ("/metadata/x_state", Some(r#""MERGED""#))],
+        "/status",
+        Some(r#""done""#),
+    ),
+    (
+        "status-update",
+        &[("/metadata/x_state", Some(r#""RATE_LIMITED""#))],
+        "/presence/sub",
+        Some(r#""RATE_LIMITED""#),
+    ),
+    // Open maps give their text by its usual names, and the rest as it is.
+    ("task-update", &[], "/text", Some(r#""all green""#)),
+    ("task-update", &[], "/data", Some(r#"{"tests":212,"progress":40}"#)),
+    ("task-assignment", &[], "/title", Some(r#""Review the parser""#)),
+    ("task-assignment", &[], "/brief/context", Some(r#"{"branch":"main"}"#)),
+    (
+        "task-assignment",
+        &[],
+        "/brief/constraints",
+        Some(
+            r#"["max_tokens: 50000","budget_usd: 2.50","quality_threshold: 0.8","required_capability: rust","required_capability: review"]"#,
+        ),
+    ),
+    // A result that has a summary says it.
+    ("task-complete", &[], "/text", Some(r#""two findings""#)),
+    ("task-complete", &[("/payload/result", Some(r#""done""#))], "/text", Some(r#""done""#)),
+    ("task-complete", &[("/payload/result", Some("null"))], "/status", Some(r#""done""#)),
+    // Numbers keep their lexeme, and a negative zero is none.
+    ("task-complete", &[("/payload/result", Some("1.50"))], "/result", Some("1.50")),
+    ("status-update", &[("/payload/resource_usage/cost_usd", Some("-0.0"))], "/metrics/cost_usd", Some("0")),
+    (
+        "status-update",
+        &[("/payload/resource_usage/cost_usd", Some("0.250"))],
+        "/metrics/cost_usd",
+        Some("0.250"),
+    ),
+    // Levels of help and errors.
+    ("help-request", &[], "/severity", Some(r#""high""#)),
+    ("error-report", &[], "/error/code", Some(r#""TIMEOUT""#)),
+    ("error-report", &[], "/error/severity", Some(r#""high""#)),
+    (
+        "help-response",
+        &[("/payload/response_type", Some(r#""UNABLE_TO_HELP""#))],
+        "/status",
+        Some(r#""rejected""#),
+    ),
+    ("help-response", &[], "/gate/action_required", Some("true")),
+    ("help-response", &[("/payload/follow_up_required", Some("false"))], "/gate", None),
+];
+
 /// Reads a good vector in which some places are set, or removed where the value is `None`.
 fn decode(name: &str, edits: &[(&str, Option<&str>)]) -> Result<dialect::Decoded, Findings> {
     let mut document = good(name);
@@ -37,145 +168,7 @@ fn field(message: &Message, canonical: &str) -> Option<String> {
 
 #[test]
 fn fields_are_read_as_the_decisions_say() {
-    let cases: &[Case] = &[
-        // The lifetime counts from the timestamp; none means only those who listen now.
-        ("task-assignment", &[], "/expires", Some(r#""2026-11-15T11:00:00Z""#)),
-        (
-            "task-assignment",
-            &[("/metadata/ttl_ms", Some("1500.9"))],
-            "/expires",
-            Some(r#""2026-11-15T10:00:01.500Z""#),
-        ),
-        ("task-assignment", &[("/metadata/ttl_ms", Some("0"))], "/expires", None),
-        ("task-assignment", &[("/metadata/ttl_ms", Some("0"))], "/delivery/live_only", Some("true")),
-        ("task-assignment", &[("/metadata/ttl_ms", Some("1e300"))], "/expires", None),
-        ("task-assignment", &[("/timestamp", None)], "/expires", None),
-        // Retries are kept up to what a message can hold.
-        ("task-assignment", &[], "/delivery/retries", Some("3")),
-        (
-            "task-assignment",
-            &[("/metadata/max_retries", Some("9007199254740993"))],
-            "/delivery/retries",
-            Some("1000"),
-        ),
-        // The guarantee is told where it is not the usual one.
-        ("task-assignment", &[], "/delivery/guarantee", None),
-        ("task-update", &[], "/delivery/guarantee", Some(r#""at_most_once""#)),
-        (
-            "status-update",
-            &[("/metadata/priority", Some(r#""critical""#))],
-            "/delivery/guarantee",
-            Some(r#""at_least_once""#),
-        ),
-        // The priority is stated or implied.
-        ("error-report", &[("/metadata/priority", None)], "/priority", Some(r#""critical""#)),
-        ("error-report", &[("/metadata", None)], "/priority", Some(r#""critical""#)),
-        // The earlier of two deadlines counts.
-        ("handoff-request", &[], "/deadline", Some(r#""2026-11-15T18:00:00Z""#)),
-        (
-            "handoff-request",
-            &[("/payload/deadline", Some(r#""2026-11-15T19:00:00+02:00""#))],
-            "/deadline",
-            Some(r#""2026-11-15T19:00:00+02:00""#),
-        ),
-        (
-            "handoff-request",
-            &[("/payload/constraints/deadline", None)],
-            "/deadline",
-            Some(r#""2026-11-16T10:00:00.000Z""#),
-        ),
-        (
-            "handoff-request",
-            &[
-                ("/payload/constraints/deadline", None),
-                ("/payload/deadline", Some(r#""9999-12-31T23:59:59Z""#)),
-            ],
-            "/deadline",
-            None,
-        ),
-        // An answer to a handoff takes the work or not.
-        ("handoff-accepted", &[], "/status", Some(r#""claimed""#)),
-        ("handoff-declined", &[], "/status", Some(r#""rejected""#)),
-        ("handoff-declined", &[], "/text", Some(r#""Target agent unavailable""#)),
-        // Responses name their request.
-        ("help-response", &[], "/reply_to", Some(r#""7b0e4c52-1d3a-4f6b-9c8e-000000000008""#)),
-        (
-            "help-response",
-            &[("/payload/request_id", None)],
-            "/reply_to",
-            Some(r#""7b0e4c52-1d3a-4f6b-9c8e-000000000008""#),
-        ),
-        ("handoff-accepted", &[], "/reply_to", Some(r#""7b0e4c52-1d3a-4f6b-9c8e-000000000002""#)),
-        ("help-response", &[], "/thread", None),
-        ("task-assignment", &[], "/thread", Some(r#""thread-1""#)),
-        ("task-assignment", &[("/metadata/correlation_id", Some(r#""task-9""#))], "/thread", None),
-        // Everyone, roles and the system are addresses.
-        ("heartbeat", &[], "/to", Some(r#"["all"]"#)),
-        ("task-assignment", &[("/to", Some(r#""roles.developer""#))], "/to", Some(r#"["roles.developer"]"#)),
-        ("state-update", &[], "/to", Some(r#"["system"]"#)),
-        ("state-update", &[], "/task", Some(r#""task-9""#)),
-        ("state-update", &[("/entity_type", Some(r#""AGENT""#))], "/task", None),
-        // Finer states count while they agree with the word of the specification.
-        ("task-update-blocked", &[], "/status", Some(r#""blocked""#)),
-        ("task-update", &[("/metadata/x_state", Some(r#""BLOCKED""#))], "/status", Some(r#""running""#)),
-        ("task-update", &[("/metadata/x_state", Some(r#""REVIEW""#))], "/status", Some(r#""running""#)),
-        (
-            "task-update",
-            &[("/payload/status", Some(r#""completed""#)), ("/metadata/x_state", Some(r#""MERGED""#))],
-            "/status",
-            Some(r#""done""#),
-        ),
-        (
-            "status-update",
-            &[("/metadata/x_state", Some(r#""RATE_LIMITED""#))],
-            "/presence/sub",
-            Some(r#""RATE_LIMITED""#),
-        ),
-        // Open maps give their text by its usual names, and the rest as it is.
-        ("task-update", &[], "/text", Some(r#""all green""#)),
-        ("task-update", &[], "/data", Some(r#"{"tests":212,"progress":40}"#)),
-        ("task-assignment", &[], "/title", Some(r#""Review the parser""#)),
-        ("task-assignment", &[], "/brief/context", Some(r#"{"branch":"main"}"#)),
-        (
-            "task-assignment",
-            &[],
-            "/brief/constraints",
-            Some(
-                r#"["max_tokens: 50000","budget_usd: 2.50","quality_threshold: 0.8","required_capability: rust","required_capability: review"]"#,
-            ),
-        ),
-        // A result that has a summary says it.
-        ("task-complete", &[], "/text", Some(r#""two findings""#)),
-        ("task-complete", &[("/payload/result", Some(r#""done""#))], "/text", Some(r#""done""#)),
-        ("task-complete", &[("/payload/result", Some("null"))], "/status", Some(r#""done""#)),
-        // Numbers keep their lexeme, and a negative zero is none.
-        ("task-complete", &[("/payload/result", Some("1.50"))], "/result", Some("1.50")),
-        (
-            "status-update",
-            &[("/payload/resource_usage/cost_usd", Some("-0.0"))],
-            "/metrics/cost_usd",
-            Some("0"),
-        ),
-        (
-            "status-update",
-            &[("/payload/resource_usage/cost_usd", Some("0.250"))],
-            "/metrics/cost_usd",
-            Some("0.250"),
-        ),
-        // Levels of help and errors.
-        ("help-request", &[], "/severity", Some(r#""high""#)),
-        ("error-report", &[], "/error/code", Some(r#""TIMEOUT""#)),
-        ("error-report", &[], "/error/severity", Some(r#""high""#)),
-        (
-            "help-response",
-            &[("/payload/response_type", Some(r#""UNABLE_TO_HELP""#))],
-            "/status",
-            Some(r#""rejected""#),
-        ),
-        ("help-response", &[], "/gate/action_required", Some("true")),
-        ("help-response", &[("/payload/follow_up_required", Some("false"))], "/gate", None),
-    ];
-    for (name, edits, canonical, expected) in cases {
+    for (name, edits, canonical, expected) in READ {
         let decoded = decode(name, edits).unwrap_or_else(|errors| panic!("{name} {edits:?}: {errors:?}"));
         assert_eq!(field(&decoded.message, canonical).as_deref(), *expected, "{name} {edits:?} {canonical}");
     }
