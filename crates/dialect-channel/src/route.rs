@@ -2,7 +2,7 @@
 //!
 //! [`Recipients::Everyone`] means the members of the channel that `thread` names.
 
-use dialect::{Recipients, Route, get};
+use dialect::{Recipients, Route};
 use json::{Object, Value};
 use message::{Guarantee, Kind, Priority};
 
@@ -45,7 +45,8 @@ fn message<'v>(document: &'v Object<'v>) -> Option<Route<'v>> {
     let thread = told.thread.filter(|_| to != Recipients::Everyone).unwrap_or(session_id);
     let is_beat = kind == Kind::AgentHeartbeat;
     let guarantee = if is_beat { Guarantee::AtMostOnce } else { Guarantee::AtLeastOnce };
-    let reply_to = get(document, "/metadata/in_reply_to").and_then(Value::as_str);
+    let metadata = document.get("metadata");
+    let reply_to = metadata.and_then(|metadata| metadata.get("in_reply_to")).and_then(Value::as_str);
     Some(Route {
         native_id: text("id").filter(|id| is_id(id)),
         from: Some(base_id(from)),
