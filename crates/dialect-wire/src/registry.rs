@@ -23,8 +23,9 @@ impl Registry {
         if value.as_array().is_some() {
             return Registry::from_agents(value, "");
         }
-        if value.as_object().is_none() {
-            return Err(error("", "expected an object with agents, roles and output_contracts"));
+        let lists = ["agents", "roles", "output_contracts"];
+        if !lists.iter().any(|list| value.get(list).is_some()) {
+            return Err(error("", "expected an object with agents, roles or output_contracts"));
         }
         let mut registry = match value.get("agents") {
             Some(agents) => Registry::from_agents(agents, "/agents")?,
