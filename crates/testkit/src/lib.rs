@@ -3,10 +3,14 @@
 //! Only tests depend on this crate; it holds nothing that a running bus needs.
 
 pub mod generate;
+mod pretty;
+mod schemas;
 mod vectors;
 
 use std::path::{Path, PathBuf};
 
+pub use pretty::pretty;
+pub use schemas::check_schemas;
 pub use vectors::{Findings, check_vectors};
 
 /// Finds a folder of the public test data, or says on stderr that its tests are skipped.

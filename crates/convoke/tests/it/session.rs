@@ -77,6 +77,19 @@ impl Session {
 }
 
 impl Outcome {
+    /// The codes of the errors of each answer that was printed as JSON.
+    pub(crate) fn error_codes(&self) -> Vec<String> {
+        let limits = json::Limits { bytes_max: usize::MAX, ..json::Limits::DOCUMENT };
+        let codes = self.stdout.lines().map(|line| {
+            let answer = json::parse_str(line, limits).unwrap();
+            let errors = answer.get("errors").unwrap().as_array().unwrap();
+            let codes: Vec<&str> =
+                errors.iter().map(|error| error.get("code").unwrap().as_str().unwrap()).collect();
+            codes.join(" ")
+        });
+        codes.collect()
+    }
+
     fn show(&self) -> String {
         let mut shown = self.stdout.clone();
         for line in self.stderr.lines() {

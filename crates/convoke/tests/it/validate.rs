@@ -54,15 +54,7 @@ fn every_good_vector_is_valid_in_its_dialect_and_by_detection() {
 fn codes(dialect: &str, input: &[u8]) -> (i32, Vec<String>) {
     let outcome = Session::new().run_with_input(&format!("validate --dialect {dialect} --json"), input);
     assert!(outcome.stderr.is_empty(), "{}", outcome.stderr);
-    let limits = json::Limits { bytes_max: usize::MAX, ..json::Limits::DOCUMENT };
-    let codes = outcome.stdout.lines().map(|line| {
-        let answer = json::parse_str(line, limits).unwrap();
-        let errors = answer.get("errors").unwrap().as_array().unwrap();
-        let codes: Vec<&str> =
-            errors.iter().map(|error| error.get("code").unwrap().as_str().unwrap()).collect();
-        codes.join(" ")
-    });
-    (outcome.code, codes.collect())
+    (outcome.code, outcome.error_codes())
 }
 
 #[test]

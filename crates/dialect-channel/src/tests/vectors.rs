@@ -58,58 +58,7 @@ fn documents_of_others_are_not_recognized_and_broken_ones_of_ours_are() {
 
 #[test]
 fn json_schemas_say_what_the_interfaces_say() {
-    for interface in interfaces::DOCUMENTS {
-        let name = kebab(interface.name);
-        let path = testkit::root().join(format!("definitions/channel/{name}.json"));
-        let mut text = String::new();
-        pretty(&dialect::json_schema(interface), 0, &mut text);
-        text.push('\n');
-        if std::env::var_os("UPDATE_VECTORS").is_some() {
-            std::fs::write(&path, &text).unwrap();
-        }
-        assert_eq!(testkit::read(&path), text, "{name}: UPDATE_VECTORS=1 rewrites");
-    }
-}
-
-fn kebab(name: &str) -> String {
-    let mut kebab = String::new();
-    for letter in name.chars() {
-        if letter.is_ascii_uppercase() && !kebab.is_empty() {
-            kebab.push('-');
-        }
-        kebab.push(letter.to_ascii_lowercase());
-    }
-    kebab
-}
-
-fn pretty(value: &Value<'_>, depth: usize, out: &mut String) {
-    let indent = |depth: usize| "  ".repeat(depth);
-    match value {
-        Value::Object(object) if !object.is_empty() => {
-            out.push_str("{\n");
-            for (nth, (key, value)) in object.iter().enumerate() {
-                out.push_str(if nth > 0 { ",\n" } else { "" });
-                out.push_str(&format!("{}\"{key}\": ", indent(depth + 1)));
-                pretty(value, depth + 1, out);
-            }
-            out.push_str(&format!("\n{}}}", indent(depth)));
-        }
-        Value::Array(items) if !items.is_empty() => {
-            out.push_str("[\n");
-            for (nth, item) in items.iter().enumerate() {
-                out.push_str(if nth > 0 { ",\n" } else { "" });
-                out.push_str(&indent(depth + 1));
-                pretty(item, depth + 1, out);
-            }
-            out.push_str(&format!("\n{}]", indent(depth)));
-        }
-        Value::Object(_)
-        | Value::Array(_)
-        | Value::Null
-        | Value::Bool(_)
-        | Value::Number(_)
-        | Value::String(_) => {
-            out.push_str(&value.to_string());
-        }
-    }
+    let schemas =
+        interfaces::DOCUMENTS.iter().map(|interface| (interface.name, dialect::json_schema(interface)));
+    testkit::check_schemas("channel", schemas);
 }

@@ -49,10 +49,7 @@ fn shown(text: &str, from: Name, to: Name) -> String {
     let mut members = Object::new();
     members.insert("document", document);
     members.insert("report", translation.report.to_value().into_owned());
-    let mut pretty = String::new();
-    write_pretty(&Value::Object(members), 0, &mut pretty);
-    pretty.push('\n');
-    pretty
+    testkit::pretty(&Value::Object(members))
 }
 
 fn matches(golden: &Path, shown: &str) -> bool {
@@ -62,37 +59,4 @@ fn matches(golden: &Path, shown: &str) -> bool {
         return true;
     }
     fs::read_to_string(golden).is_ok_and(|before| before == shown)
-}
-
-/// One field a line; short values on one line.
-fn write_pretty(value: &Value<'_>, depth: usize, out: &mut String) {
-    const LINE_BYTES_MAX: usize = 100;
-    let compact = value.to_string();
-    let pad = "  ".repeat(depth + 1);
-    match value {
-        Value::Object(object) if !object.is_empty() && compact.len() > LINE_BYTES_MAX => {
-            out.push_str("{\n");
-            for (nth, (key, value)) in object.iter().enumerate() {
-                out.push_str(&format!("{}{pad}{}: ", if nth > 0 { ",\n" } else { "" }, Value::from(key)));
-                write_pretty(value, depth + 1, out);
-            }
-            out.push_str(&format!("\n{}}}", "  ".repeat(depth)));
-        }
-        Value::Array(items) if !items.is_empty() && compact.len() > LINE_BYTES_MAX => {
-            out.push_str("[\n");
-            for (nth, value) in items.iter().enumerate() {
-                out.push_str(&format!("{}{pad}", if nth > 0 { ",\n" } else { "" }));
-                write_pretty(value, depth + 1, out);
-            }
-            out.push_str(&format!("\n{}]", "  ".repeat(depth)));
-        }
-        Value::Null
-        | Value::Bool(_)
-        | Value::Number(_)
-        | Value::String(_)
-        | Value::Array(_)
-        | Value::Object(_) => {
-            out.push_str(&compact);
-        }
-    }
 }
