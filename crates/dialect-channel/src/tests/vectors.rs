@@ -1,7 +1,7 @@
 //! Good and bad documents, and the JSON Schemas that are shipped.
 
 use dialect::{Dialect, Names};
-use json::{Limits, Value};
+use json::Limits;
 
 use super::{good, show};
 use crate::{Channel, interfaces};

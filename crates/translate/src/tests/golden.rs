@@ -14,6 +14,24 @@ use super::{parse, plain};
 /// The examples: one of each type that a specification shows.
 const EXAMPLES: &[(Name, &[&str])] = &[
     (Name::Comms, &["message-full", "broadcast-full", "request-full", "response-full", "handoff-full"]),
+    (
+        Name::Coord,
+        &[
+            "task-assignment",
+            "handoff-request",
+            "handoff-accepted",
+            "handoff-declined",
+            "task-update",
+            "task-complete",
+            "task-failed",
+            "help-request",
+            "help-response",
+            "status-update",
+            "heartbeat",
+            "error-report",
+            "state-update",
+        ],
+    ),
     (Name::Bus, &["task-request", "task-response", "status-update", "error", "heartbeat"]),
     (Name::Channel, &["message", "direct", "broadcast", "mentions", "heartbeat"]),
     (Name::Wire, &["brief", "inbox-question", "inbox-exec-gate", "complete", "blocked-spec-gap", "claim"]),
