@@ -9,6 +9,8 @@ mod schema;
 mod translate;
 mod validate;
 
+use ::translate::Reports;
+
 use crate::cli::{CardCommand, Command, LexiconCommand, SchemaCommand};
 use crate::failure::{Answer, Failure};
 use crate::output::Form;
@@ -18,7 +20,7 @@ pub(crate) fn run(command: Command) -> Result<Answer, Failure> {
     match command {
         Command::Validate { dialect, files, json } => validate::run(dialect, &files, Form::from_flag(json)),
         Command::Translate { from, to, identities, report, file } => {
-            let reports = if report { translate::Reports::Wanted } else { translate::Reports::Unwanted };
+            let reports = if report { Reports::Wanted } else { Reports::Unwanted };
             translate::run(from, to, identities.as_deref(), reports, file)
         }
         Command::Card(CardCommand::Lint { files, registry, json }) => {

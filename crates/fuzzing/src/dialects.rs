@@ -3,7 +3,7 @@
 
 use dialect::{Name, Names};
 use json::{Limits, Value};
-use translate::{Carry, Options};
+use translate::{Carry, Options, Reports};
 
 /// Room for a document inside another one.
 const LIMITS: Limits = Limits { bytes_max: 64 << 20, ..Limits::DOCUMENT };
@@ -34,7 +34,8 @@ pub(crate) fn translation(bytes: &[u8]) {
     let Ok(value) = json::parse_str(text, Limits::DOCUMENT) else { return };
     let Some(from) = translate::detect(&value) else { return };
     let names = Names::default();
-    let options = Options { names: &names, limits: LIMITS, carry: Carry::Origin, trusts: |_| true };
+    let (carry, reports) = (Carry::Origin, Reports::Wanted);
+    let options = Options { names: &names, limits: LIMITS, carry, reports, trusts: |_| true };
     for to in Name::ALL {
         let Ok(there) = translate::translate(text, from, *to, &options) else { continue };
         let written = json::parse_str(&there.text, LIMITS).expect("a translation is JSON");

@@ -9,6 +9,7 @@
 #![deny(missing_docs)]
 
 mod convoke;
+mod copy;
 mod edit;
 mod report;
 mod translation;
@@ -21,7 +22,7 @@ use json::Value;
 
 pub use convoke::Convoke;
 pub use report::Report;
-pub use translation::{Carry, Failure, Options, Translation, translate};
+pub use translation::{Carry, Failure, Options, Reports, Translation, translate};
 
 /// Returns the dialect of that name.
 pub fn dialect(name: Name) -> &'static dyn Dialect {

@@ -29,8 +29,6 @@ pub struct Report {
 /// What a report is made from.
 pub(crate) struct Evidence<'e> {
     pub(crate) source: &'e Value<'e>,
-    /// Where the source carries an origin that is not a field of its own.
-    pub(crate) source_origin: &'e str,
     pub(crate) target: &'e Value<'e>,
     pub(crate) decoded: &'e [Link],
     pub(crate) encoded: &'e [Link],
@@ -66,10 +64,7 @@ impl Report {
 
     /// Reports what became of every field.
     pub(crate) fn of(evidence: &Evidence<'_>) -> Self {
-        let mut source = leaves(evidence.source);
-        source.retain(|(path, _)| {
-            !is_within(path, evidence.source_origin) || evidence.source_origin.is_empty()
-        });
+        let source = leaves(evidence.source);
         let target = leaves(evidence.target);
         let tracer = Tracer::new(evidence, &target);
         let mut report = Report::default();

@@ -10,7 +10,7 @@ use json::{Limits, Value};
 use message::Origin;
 use proptest::prelude::*;
 
-use crate::{Carry, Options, Translation, translate};
+use crate::{Carry, Options, Report, Reports, Translation, translate};
 
 const LIMITS: Limits = Limits { bytes_max: 64 << 20, ..Limits::DOCUMENT };
 
@@ -19,8 +19,17 @@ fn parse(text: &str) -> Value<'_> {
 }
 
 fn with_names(text: &str, from: Name, to: Name, names: &Names) -> Translation {
-    let options = Options { names, limits: LIMITS, carry: Carry::Origin, trusts: |_| true };
+    let options = options(names);
     translate(text, from, to, &options).unwrap_or_else(|failure| panic!("{from} to {to}: {failure}\n{text}"))
+}
+
+/// What the command line asks for.
+fn options(names: &Names) -> Options<'_> {
+    Options { names, limits: LIMITS, carry: Carry::Origin, reports: Reports::Wanted, trusts: |_| true }
+}
+
+fn report(translation: Translation) -> Report {
+    translation.report.unwrap()
 }
 
 fn plain(text: &str, from: Name, to: Name) -> Translation {

@@ -4,7 +4,7 @@ use std::fs;
 
 use dialect::{Name, Names};
 use json::{Limits, Object, Value};
-use translate::{Carry, Options, Translation};
+use translate::{Carry, Options, Reports, Translation};
 
 use crate::answers::list;
 use crate::cli::DialectChoice;
@@ -12,13 +12,6 @@ use crate::commands::validate::UNKNOWN_DIALECT;
 use crate::failure::{Answer, Failure};
 use crate::inputs::{self, Input};
 use crate::output::Output;
-
-/// Whether reports are wanted on stderr.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reports {
-    Wanted,
-    Unwanted,
-}
 
 pub(crate) fn run(
     from: DialectChoice,
@@ -29,12 +22,13 @@ pub(crate) fn run(
 ) -> Result<Answer, Failure> {
     let names = names(identities)?;
     // The user of the command line is trusted with his own files.
-    let options = Options { names: &names, limits: Limits::DOCUMENT, carry: Carry::Origin, trusts: |_| true };
+    let (names, limits, carry) = (&names, Limits::DOCUMENT, Carry::Origin);
+    let options = Options { names, limits, carry, reports, trusts: |_| true };
     let files: Vec<String> = file.into_iter().collect();
     let mut all_done = true;
     inputs::for_each(&files, &mut Output::new(), |output, input| {
         match translate_one(from, to, &options, input) {
-            Ok(translation) => print(output, input, &translation, reports)?,
+            Ok(translation) => print(output, input, &translation)?,
             Err(refusal) => {
                 all_done = false;
                 output.line(&refusal)?;
@@ -77,16 +71,11 @@ fn refusal(code: &'static str, message: String, errors: Value<'static>) -> Value
     Value::Object([("error", Value::Object(error))].into_iter().collect())
 }
 
-fn print(
-    output: &mut Output,
-    input: &Input<'_>,
-    translation: &Translation,
-    reports: Reports,
-) -> Result<(), Failure> {
+fn print(output: &mut Output, input: &Input<'_>, translation: &Translation) -> Result<(), Failure> {
     output.line(one_line(&translation.text))?;
-    match reports {
-        Reports::Wanted => eprintln!("{}", translation.report.to_value()),
-        Reports::Unwanted => {
+    match &translation.report {
+        Some(report) => eprintln!("{}", report.to_value()),
+        None => {
             for warning in &translation.warnings {
                 eprintln!("warning: {}:{}: {warning}", input.name, input.document.line);
             }

@@ -3,7 +3,7 @@
 use dialect::Name;
 use json::Value;
 
-use super::{origin_of, parse, plain};
+use super::{origin_of, parse, plain, report};
 
 const BUS: &str = r#"{"message_id":"msg_1","timestamp":"2025-02-01T10:00:00Z","sender":{"agent_id":"codex://ann","framework":"codex","session_id":"s-1"},"recipient":{"agent_id":"opencode://bob","framework":"opencode"},"message_type":"task_request","priority":"high","payload":{"task_type":"code_review","description":"Look at the parser","files":["src/a.rs"],"odd":1.50},"routing":{"timeout":"300s","retry_policy":{"max_retries":2,"backoff":"linear"},"delivery_mode":"async"},"metadata":{"task_id":"task_1","mine":null}}"#;
 
@@ -18,7 +18,7 @@ fn edited(to: Name, pointer: &str, now: &str) -> (Value<'static>, Vec<String>, S
     holder.as_object_mut().unwrap().insert(name.to_owned(), parse(now).into_owned());
     let text = copy.to_string();
     let back = plain(&text, to, Name::Bus);
-    (parse(&back.text).into_owned(), back.report.edited, text)
+    (parse(&back.text).into_owned(), report(back.clone()).edited, text)
 }
 
 #[test]

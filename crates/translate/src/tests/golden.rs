@@ -9,7 +9,7 @@ use std::path::Path;
 use dialect::Name;
 use json::{Object, Value};
 
-use super::{parse, plain};
+use super::{parse, plain, report};
 
 /// The examples: one of each type that a specification shows.
 const EXAMPLES: &[(Name, &[&str])] = &[
@@ -66,7 +66,7 @@ fn shown(text: &str, from: Name, to: Name) -> String {
     }
     let mut members = Object::new();
     members.insert("document", document);
-    members.insert("report", translation.report.to_value().into_owned());
+    members.insert("report", report(translation.clone()).to_value().into_owned());
     testkit::pretty(&Value::Object(members))
 }
 

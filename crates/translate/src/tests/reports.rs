@@ -6,7 +6,7 @@ use dialect::Name;
 use json::Value;
 use proptest::prelude::*;
 
-use super::{any_document, parse, plain};
+use super::{any_document, parse, plain, report};
 use crate::report::leaves;
 
 /// The fields of a document, without its origin.
@@ -37,7 +37,7 @@ proptest! {
             let there = plain(&text, from, *to);
             let target = fields(&there.text, *to, true);
             let values: BTreeSet<&String> = target.values().collect();
-            let report = &there.report;
+            let report = report(there.clone());
             let mut seen: Vec<&String> = Vec::new();
             for list in [&report.carried, &report.renamed, &report.encoded, &report.origin_only] {
                 seen.extend(list);
@@ -67,7 +67,7 @@ proptest! {
 #[test]
 fn a_report_is_printed_with_the_lists_of_the_contract() {
     let text = r#"{"convoke":1,"kind":"note","from":"ann","to":["bob"],"text":"hello there"}"#;
-    let report = plain(text, Name::Convoke, Name::Channel).report;
+    let report = report(plain(text, Name::Convoke, Name::Channel));
     let value = report.to_value();
     for list in ["carried", "renamed", "encoded", "invented", "origin_only"] {
         assert!(value.get(list).and_then(Value::as_array).is_some(), "{list}");

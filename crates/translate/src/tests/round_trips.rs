@@ -1,10 +1,10 @@
 //! Documents come home as they were, whichever way they went, and are valid wherever they stop.
 
 use dialect::{Name, Names};
-use json::{Limits, Value};
+use json::Value;
 use proptest::prelude::*;
 
-use super::{any_document, findings, origin_of, parse, plain, some_names, with_names};
+use super::{any_document, findings, options, origin_of, parse, plain, report, some_names, with_names};
 use crate::{Carry, Failure, Options, detect, translate};
 
 proptest! {
@@ -16,7 +16,7 @@ proptest! {
         for to in Name::ALL {
             let there = plain(&text, from, *to);
             prop_assert_eq!(findings(*to, &there.text), Vec::<String>::new(), "{} to {}: {}", from, to, there.text);
-            prop_assert!(there.report.lossless);
+            prop_assert!(there.report.is_some_and(|report| report.lossless));
             let back = plain(&there.text, *to, from);
             prop_assert_eq!(&back.text, &text, "{} to {} and back", from, to);
             let again = plain(&back.text, from, *to);
@@ -64,10 +64,10 @@ proptest! {
     #[test]
     fn public_translations_carry_no_origin((from, document) in any_document()) {
         let names = Names::default();
-        let options = Options { names: &names, limits: Limits::DOCUMENT, carry: Carry::Nothing, trusts: |_| true };
+        let options = Options { carry: Carry::Nothing, ..options(&names) };
         for to in Name::ALL.iter().filter(|to| **to != from) {
             let there = translate(&document.to_string(), from, *to, &options).unwrap();
-            prop_assert!(origin_of(*to, &there.text).is_none() && !there.report.lossless);
+            prop_assert!(origin_of(*to, &there.text).is_none() && !report(there.clone()).lossless);
             prop_assert_eq!(findings(*to, &there.text), Vec::<String>::new());
         }
     }
@@ -75,7 +75,7 @@ proptest! {
     #[test]
     fn nothing_panics_on_any_value(value in testkit::generate::anything()) {
         let (names, text) = (Names::default(), value.to_string());
-        let options = Options { names: &names, limits: Limits::DOCUMENT, carry: Carry::Origin, trusts: |_| true };
+        let options = options(&names);
         for from in Name::ALL {
             for to in Name::ALL {
                 drop(translate(&text, *from, *to, &options));
@@ -87,7 +87,7 @@ proptest! {
 #[test]
 fn what_is_no_document_is_refused() {
     let names = Names::default();
-    let options = Options { names: &names, limits: Limits::DOCUMENT, carry: Carry::Origin, trusts: |_| true };
+    let options = options(&names);
     let json = translate("{", Name::Bus, Name::Coord, &options).unwrap_err();
     assert!(matches!(json, Failure::Json(_)), "{json}");
     let document = translate("{}", Name::Bus, Name::Coord, &options).unwrap_err();
@@ -99,8 +99,7 @@ fn an_origin_that_is_not_trusted_is_an_unknown_field() {
     let names = Names::default();
     let text = r#"{"convoke":1,"kind":"note","from":"ann","to":["bob"],"text":"hello there"}"#;
     let there = plain(text, Name::Convoke, Name::Channel).text;
-    let options =
-        Options { names: &names, limits: Limits::DOCUMENT, carry: Carry::Origin, trusts: |_| false };
+    let options = Options { trusts: |_| false, ..options(&names) };
     let onward = translate(&there, Name::Channel, Name::Convoke, &options).unwrap();
     assert_ne!(onward.text, text);
     let origin = origin_of(Name::Convoke, &onward.text).unwrap();
@@ -114,7 +113,7 @@ fn an_origin_with_another_digest_is_ignored_and_told() {
     let forged = there.replace("hello there\\\"", "goodbye now\\\"");
     assert_ne!(forged, there);
     let back = plain(&forged, Name::Channel, Name::Convoke);
-    assert!(!back.report.lossless);
+    assert!(!report(back.clone()).lossless);
     assert_eq!(back.warnings.last().map(|warning| warning.code), Some("origin_mismatch"));
     assert_eq!(parse(&back.text).get("text").and_then(Value::as_str), Some("hello there"));
 }
