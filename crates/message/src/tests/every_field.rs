@@ -74,7 +74,7 @@ const ROWS: [Row; 10] = [
         ("reason", Text), ("state", Anything),
     ] },
     Row { prefix: "/origin", known: Origin::FIELDS, fields: &[
-        ("dialect", Word), ("version", Text), ("document", Text), ("sha256", Checked), ("seal", Text),
+        ("dialect", Word), ("version", Text), ("document", Text), ("sha256", Checked), ("copy", Checked), ("seal", Text),
     ], least: r#"{"dialect":"bus","document":"","sha256":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}"# },
 ];
 

@@ -271,8 +271,10 @@ fn handoff() -> impl Strategy<Value = Handoff> {
 }
 
 fn origin() -> impl Strategy<Value = Origin> {
-    (select(Dialect::ALL), of(text()), text(), of(text()), unknown()).prop_map(
-        |(dialect, version, document, seal, extra)| Origin {
+    let digest = any::<[u8; 32]>().prop_map(Sha256::from_bytes);
+    (select(Dialect::ALL), of(text()), text(), of(digest), of(text()), unknown()).prop_map(
+        |(dialect, version, document, copy, seal, extra)| Origin {
+            copy,
             seal,
             extra,
             ..Origin::of(dialect, version, document)
