@@ -46,7 +46,7 @@ pub(crate) fn help() -> String {
          --json        print JSON, one result a line\n  \
          --smoke       our side only, for an instant\n  \
          --callgrind   count our instructions with valgrind instead of measuring time\n\n\
-         examples:\n  bench lexicon\n  bench lexicon --rounds 9 --seconds 3 --json\n  bench --smoke\n",
+         examples:\n  bench dialects\n  bench lexicon --rounds 9 --seconds 3 --json\n  bench --smoke\n",
     );
     text
 }

@@ -8,10 +8,12 @@
 
 mod area;
 mod args;
+mod dialects;
 mod figures;
 mod lexicon;
 mod machine;
 mod node;
+mod parts;
 mod setup;
 mod table;
 #[cfg(test)]
@@ -25,7 +27,7 @@ use args::{Command, Mode, UsageError};
 use setup::SetupError;
 
 /// Every area, in the order in which they run.
-static AREAS: [Area; 1] = [lexicon::AREA];
+static AREAS: [Area; 2] = [lexicon::AREA, dialects::AREA];
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();

@@ -20,7 +20,7 @@ impl Message {
 
     /// Writes the message as one line of JSON: its version first, what is absent left out, the unknown last.
     pub fn encode(&self) -> String {
-        self.to_value().to_string()
+        self.to_value().to_json()
     }
 
     /// Returns the message as a JSON object, in the same order.

@@ -167,7 +167,7 @@ impl Job<'_> {
         if let Some(report) = &mut report {
             report.edited = diff(&expected, &given).iter().map(Edit::path).collect();
         }
-        let text = self.finish(written, &given.to_string());
+        let text = self.finish(written, &given.to_json());
         Ok(Translation { text, report, warnings: after.warnings.into_kept() })
     }
 
@@ -211,7 +211,7 @@ impl Job<'_> {
                 put(object, crate::dialect(self.to).origin_place(), origin.to_value().into_owned());
             }
         }
-        target.to_string()
+        target.to_json()
     }
 }
 

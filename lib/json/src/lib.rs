@@ -30,4 +30,4 @@ pub use number::Number;
 pub use parse::{Limits, ParseError, ParseErrorKind, parse, parse_str};
 pub use path::Path;
 pub use value::{Object, Value};
-pub use write::write_string;
+pub use write::{write_string, write_value};

@@ -448,7 +448,7 @@ fn too_large(bytes: usize, limits: Limits) -> Result<(), ParseError> {
 }
 
 /// Finds the next quote, backslash or control character, eight bytes at a time.
-fn special_from(bytes: &[u8], from: usize) -> usize {
+pub(crate) fn special_from(bytes: &[u8], from: usize) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGHS: u64 = 0x8080_8080_8080_8080;
     let mut at = from;

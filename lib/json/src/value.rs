@@ -114,7 +114,11 @@ impl<'a> Value<'a> {
         }
         let mut value = self;
         for token in pointer.strip_prefix('/')?.split('/') {
-            let key = token.replace("~1", "/").replace("~0", "~");
+            let key = if token.contains('~') {
+                Cow::Owned(token.replace("~1", "/").replace("~0", "~"))
+            } else {
+                Cow::Borrowed(token)
+            };
             value = match value {
                 Value::Object(object) => object.get(&key)?,
                 Value::Array(items) => items.get(array_index(&key)?)?,

@@ -9,6 +9,7 @@ use super::{AREA, Measure, Rounds};
 use crate::area::{Form, Options};
 use crate::figures::{Series, Timing};
 use crate::machine::Machine;
+use crate::parts::{clock, noise, series, side};
 use crate::table::{table, thousands};
 
 /// What the figures are worth: where and how they came about.
@@ -27,9 +28,9 @@ pub(crate) fn render(run: &Run<'_>, rounds: &[Rounds], verdicts: &[Compared<'_>]
             lines.chain(verdicts.iter().filter_map(verdict_line)).map(|line| format!("{line}\n")).collect()
         }
         Form::Text => {
-            let mut text = heading(run, clock(rounds));
+            let mut text = heading(run, clock(timings(rounds)));
             text.push_str(&table(&measure_rows(rounds)));
-            text.push_str(&noise(rounds));
+            text.push_str(&noise(timings(rounds)));
             text.push_str(&verdict_text(verdicts));
             text
         }
@@ -118,14 +119,8 @@ fn heading(run: &Run<'_>, clock: &str) -> String {
     )
 }
 
-/// Names the time that the figures are made of.
-fn clock(rounds: &[Rounds]) -> &'static str {
-    let told = |timing: &Timing| timing.processor.is_some();
-    if rounds.iter().all(|rounds| rounds.ours.iter().chain(&rounds.peer).all(told)) {
-        "processor"
-    } else {
-        "wall"
-    }
+fn timings(rounds: &[Rounds]) -> impl Iterator<Item = &Timing> + Clone {
+    rounds.iter().flat_map(|rounds| rounds.ours.iter().chain(&rounds.peer))
 }
 
 fn measure_rows(rounds: &[Rounds]) -> Vec<Vec<String>> {
@@ -148,22 +143,6 @@ fn measure_rows(rounds: &[Rounds]) -> Vec<Vec<String>> {
         rows.push(row);
     }
     rows
-}
-
-/// Says how much of the time the sides had a processor, when that was not all of it.
-fn noise(rounds: &[Rounds]) -> String {
-    let all = || rounds.iter().flat_map(|rounds| rounds.ours.iter().chain(&rounds.peer));
-    let noisy = all().filter(|timing| !timing.is_quiet()).count();
-    if noisy == 0 {
-        return "quiet      every measure held its processor nearly all the time\n".to_owned();
-    }
-    let least = all().map(Timing::share).fold(1.0, f64::min);
-    format!(
-        "noisy      {noisy} of {} measures shared their processor; the worst had it {:.0} % of the time\n\
-         hint: repeat the run when nothing else works on this machine\n",
-        all().count(),
-        least * 100.0
-    )
 }
 
 fn verdict_text(verdicts: &[Compared<'_>]) -> String {
@@ -233,27 +212,6 @@ fn measure_line(rounds: &Rounds) -> Value {
         "aim": aim,
         "reached": ratio.zip(aim).map(|(ratio, aim)| ratio.median >= aim),
     })
-}
-
-fn side(timings: &[Timing]) -> Value {
-    json!({
-        "ns_per_record": series(Series::by(timings, Timing::ns_per_record), 1),
-        "wall_ns_per_record": series(Series::by(timings, Timing::wall_ns_per_record), 1),
-        "processor_share_min": rounded(timings.iter().map(Timing::share).fold(1.0, f64::min), 3),
-    })
-}
-
-fn series(series: Series, digits: i32) -> Value {
-    json!({
-        "median": rounded(series.median, digits),
-        "min": rounded(series.min, digits),
-        "max": rounded(series.max, digits),
-    })
-}
-
-fn rounded(figure: f64, digits: i32) -> f64 {
-    let unit = 10_f64.powi(digits);
-    (figure * unit).round() / unit
 }
 
 fn verdict_line(compared: &Compared<'_>) -> Option<Value> {
