@@ -184,5 +184,5 @@ fn ordered(mut document: Object<'static>) -> Object<'static> {
 }
 
 fn link(native: String, canonical: String) -> Link {
-    Link { native, canonical }
+    Link { native: native.into(), canonical: canonical.into() }
 }

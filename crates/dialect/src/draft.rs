@@ -51,7 +51,8 @@ impl<'d> Draft<'d> {
                 continue;
             }
             if let Some(value) = lens.codec.decode(value, self.names) {
-                self.set(lens.native, lens.canonical, value);
+                put(&mut self.fields, lens.canonical, value);
+                self.links.push(Link::of(lens));
             }
         }
     }
@@ -74,7 +75,7 @@ impl<'d> Draft<'d> {
 
     /// Records that a field of the document helped to make a field of the message.
     pub fn link(&mut self, native: &str, canonical: &str) {
-        self.links.push(Link { native: native.to_owned(), canonical: canonical.to_owned() });
+        self.links.push(Link { native: native.to_owned().into(), canonical: canonical.to_owned().into() });
     }
 
     /// Warns of a field of the document.
@@ -90,9 +91,9 @@ impl<'d> Draft<'d> {
             Err(findings) => {
                 let mut errors = Findings::new(FINDINGS_MAX);
                 for finding in findings {
-                    let link = links.iter().find(|link| finding.path.starts_with(&link.canonical));
+                    let link = links.iter().find(|link| finding.path.starts_with(&*link.canonical));
                     errors.add(Finding {
-                        path: link.map_or(finding.path, |link| link.native.clone()),
+                        path: link.map_or(finding.path, |link| link.native.to_string()),
                         ..finding
                     });
                 }

@@ -21,6 +21,8 @@ mod sheet;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
+
 use json::{Findings, Object, Value};
 use message::{Kind, Message};
 
@@ -104,9 +106,16 @@ pub struct Encoded {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
     /// The field of the document.
-    pub native: String,
+    pub native: Cow<'static, str>,
     /// The field of the message.
-    pub canonical: String,
+    pub canonical: Cow<'static, str>,
+}
+
+impl Link {
+    /// The link that a lens leaves behind; its places are part of the program and need no copy.
+    fn of(lens: &Lens) -> Self {
+        Link { native: Cow::Borrowed(lens.native), canonical: Cow::Borrowed(lens.canonical) }
+    }
 }
 
 impl Verdict {

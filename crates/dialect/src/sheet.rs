@@ -62,7 +62,8 @@ impl<'m> Sheet<'m> {
             }
             let Some(value) = get(&self.canonical, lens.canonical) else { continue };
             let Some((value, made_up)) = lens.codec.encode(value, self.names) else { continue };
-            self.set(lens.native, lens.canonical, value);
+            put(&mut self.document, lens.native, value);
+            self.links.push(Link::of(lens));
             if made_up {
                 self.invented.push(lens.native.to_owned());
             }
@@ -88,7 +89,7 @@ impl<'m> Sheet<'m> {
 
     /// Records that a field of the message helped to make a field of the document.
     pub fn link(&mut self, native: &str, canonical: &str) {
-        self.links.push(Link { native: native.to_owned(), canonical: canonical.to_owned() });
+        self.links.push(Link { native: native.to_owned().into(), canonical: canonical.to_owned().into() });
     }
 
     /// Ends the document.

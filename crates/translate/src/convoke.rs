@@ -90,5 +90,5 @@ impl Dialect for Convoke {
 
 /// Every field is itself.
 fn whole() -> Link {
-    Link { native: String::new(), canonical: String::new() }
+    Link { native: "".into(), canonical: "".into() }
 }

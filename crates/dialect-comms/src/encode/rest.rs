@@ -168,11 +168,11 @@ fn put_data(record: Record, schema: Option<&str>, place: &str, data: Object<'sta
         }
     }
     match schema {
-        Some(_) if !wrapped => encoded.links.push(Link { native: named, canonical: "/schema".to_owned() }),
+        Some(_) if !wrapped => encoded.links.push(Link { native: named.into(), canonical: "/schema".into() }),
         None if matches!(record, Record::Message | Record::Broadcast) => {}
         Some(_) | None => encoded.invented.push(named),
     }
-    encoded.links.push(Link { native: link, canonical: place.to_owned() });
+    encoded.links.push(Link { native: link.into(), canonical: place.to_owned().into() });
 }
 
 fn open_envelope(message: &Message, record: Record, shows: Shows, encoded: &mut Encoded) {
@@ -190,7 +190,7 @@ fn open_envelope(message: &Message, record: Record, shows: Shows, encoded: &mut 
             named
         }
     };
-    encoded.links.push(Link { native: named, canonical: "/kind".to_owned() });
+    encoded.links.push(Link { native: named.into(), canonical: "/kind".into() });
     if message.kind == Kind::AgentHeartbeat {
         head.insert("kind", message.kind.name());
     }
@@ -206,6 +206,6 @@ fn fill_envelope(record: Record, rest: Rest<'_>, encoded: &mut Encoded) {
     for (name, value) in to.into_iter().chain(fields) {
         let native = format!("/{}/data/{name}", record.payload());
         put(&mut encoded.document, &native, value);
-        encoded.links.push(Link { native, canonical: format!("/{name}") });
+        encoded.links.push(Link { native: native.into(), canonical: format!("/{name}").into() });
     }
 }

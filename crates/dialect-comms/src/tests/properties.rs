@@ -96,7 +96,8 @@ fn check_round_trip(message: &Message, names: &Names) {
     let verdict = Comms.validate(&document);
     assert!(verdict.is_valid(), "{document}: {:?}", shown(&verdict.errors));
     assert_eq!(verdict.kind, Some(message.kind), "{document}");
-    let places = encoded.links.iter().map(|link| &link.native).chain(&encoded.invented);
+    let places =
+        encoded.links.iter().map(|link| &*link.native).chain(encoded.invented.iter().map(String::as_str));
     for native in places {
         assert!(document.pointer(native).is_some(), "{native} is not in {document}");
     }
