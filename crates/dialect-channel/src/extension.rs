@@ -90,6 +90,9 @@ impl<'v> Told<'v> {
 
 /// Reads every field that holds what it should into the message.
 pub(crate) fn read(draft: &mut Draft<'_>, lenses: &[Lens]) {
+    if are_all_readable(draft.document(), lenses) {
+        return draft.read(lenses);
+    }
     for lens in lenses {
         if let Some(value) = get(draft.document(), lens.native)
             && is_readable(lens.canonical, value)
@@ -111,9 +114,11 @@ pub(crate) fn check(document: &Object<'_>, lenses: &[Lens], warnings: &mut Findi
         let (path, source) = (native.to_owned(), Source::Rule);
         warnings.add(Finding { path, code: codes::EXTENSION, source, message });
     };
-    for lens in lenses {
-        if get(document, lens.native).is_some_and(|value| !is_readable(lens.canonical, value)) {
-            warn(lens.native);
+    if !are_all_readable(document, lenses) {
+        for lens in lenses {
+            if get(document, lens.native).is_some_and(|value| !is_readable(lens.canonical, value)) {
+                warn(lens.native);
+            }
         }
     }
     let wrong = |native: &str, is_right: fn(&Value<'_>) -> bool| {
@@ -132,14 +137,36 @@ pub(crate) fn check(document: &Object<'_>, lenses: &[Lens], warnings: &mut Findi
 
 /// Tells whether the canonical message takes a value in that field.
 pub(crate) fn is_readable(canonical: &str, value: &Value<'_>) -> bool {
-    let probe: Object<'_> = [
+    let probe = [(&canonical[1..], value.clone())].into_iter().collect();
+    is_message(probe)
+}
+
+/// Tells whether the canonical message takes every field that the lenses find: asked once for all of them,
+/// because it almost always does.
+fn are_all_readable(document: &Object<'_>, lenses: &[Lens]) -> bool {
+    let mut probe = Object::new();
+    for lens in lenses {
+        if let Some(value) = get(document, lens.native)
+            && probe.insert(&lens.canonical[1..], value.clone()).is_some()
+        {
+            return false;
+        }
+    }
+    probe.is_empty() || is_message(probe)
+}
+
+/// Tells whether fields make a message, with what else a message needs.
+fn is_message(mut probe: Object<'_>) -> bool {
+    let demanded = [
         ("kind", Value::from("note")),
         ("from", Value::from("system")),
         ("to", Value::Array(vec![Value::from("system")])),
-        (&canonical[1..], value.clone()),
-    ]
-    .into_iter()
-    .collect();
+    ];
+    for (key, value) in demanded {
+        if !probe.contains_key(key) {
+            probe.insert(key, value);
+        }
+    }
     message::from_value(Value::Object(probe)).is_ok()
 }
 
