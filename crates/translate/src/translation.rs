@@ -58,6 +58,12 @@ pub enum Failure {
     /// It is not JSON.
     #[error("not a JSON document: {0}")]
     Json(json::ParseError),
+    /// The translation would be larger or deeper than documents may be, so nobody could read it back.
+    #[error("the translation would have {what}, which is more than documents may have")]
+    Target {
+        /// How large or deep it would be.
+        what: String,
+    },
     /// It is not a document of its dialect.
     #[error("not a {dialect} document: {}", first(.findings))]
     Document {
@@ -115,7 +121,7 @@ impl Job<'_> {
         let decoded = decode(self.from, self.source, self.options)?;
         let written = self.write(&decoded.message);
         let report = self.report(self.source, &decoded.links, &written);
-        let text = self.finish(written, self.text);
+        let text = self.finish(written, self.text)?;
         Ok(Translation { text, report, warnings: decoded.warnings.into_kept() })
     }
 
@@ -167,7 +173,7 @@ impl Job<'_> {
         if let Some(report) = &mut report {
             report.edited = diff(&expected, &given).iter().map(Edit::path).collect();
         }
-        let text = self.finish(written, &given.to_json());
+        let text = self.finish(written, &given.to_json())?;
         Ok(Translation { text, report, warnings: after.warnings.into_kept() })
     }
 
@@ -199,8 +205,8 @@ impl Job<'_> {
         (self.options.reports == Reports::Wanted).then(|| Report::unchanged(self.source))
     }
 
-    /// Puts the origin into a document and writes it.
-    fn finish(&self, written: Written, origin_text: &str) -> String {
+    /// Puts the origin into a document and writes it, if it can be read again.
+    fn finish(&self, written: Written, origin_text: &str) -> Result<String, Failure> {
         let mut target = written.target;
         if self.options.carry == Carry::Origin {
             let version =
@@ -211,7 +217,23 @@ impl Job<'_> {
                 put(object, crate::dialect(self.to).origin_place(), origin.to_value().into_owned());
             }
         }
-        target.to_json()
+        let (text, levels, limits) = (target.to_json(), depth(&target), self.options.limits);
+        if text.len() > limits.bytes_max {
+            return Err(Failure::Target { what: format!("{} bytes", text.len()) });
+        }
+        if levels > limits.depth_max {
+            return Err(Failure::Target { what: format!("{levels} levels") });
+        }
+        Ok(text)
+    }
+}
+
+/// Counts the levels of arrays and objects inside each other.
+fn depth(value: &Value<'_>) -> usize {
+    match value {
+        Value::Object(object) => 1 + object.iter().map(|(_, value)| depth(value)).max().unwrap_or(0),
+        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
     }
 }
 

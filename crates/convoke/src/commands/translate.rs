@@ -57,7 +57,7 @@ fn translate_one(
     translate::translate(text.trim(), from, to, options).map_err(|failure| {
         let findings = match &failure {
             translate::Failure::Document { findings, .. } => list(findings).into_owned(),
-            translate::Failure::Json(_) => Value::Array(vec![]),
+            translate::Failure::Json(_) | translate::Failure::Target { .. } => Value::Array(vec![]),
         };
         refusal("document", failure.to_string(), findings)
     })

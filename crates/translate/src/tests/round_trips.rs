@@ -95,6 +95,24 @@ fn what_is_no_document_is_refused() {
 }
 
 #[test]
+fn a_translation_that_nobody_could_read_is_refused() {
+    let deep = |levels: usize| {
+        let (open, close) = ("[".repeat(levels), "]".repeat(levels));
+        format!(r#"{{"kind":"note","from":"ann","to":["bob"],"text":"deep","data":{open}{close}}}"#)
+    };
+    let names = Names::default();
+    for to in Name::ALL {
+        let text = deep(100);
+        assert_eq!(plain(&plain(&text, Name::Convoke, *to).text, *to, Name::Convoke).text, text);
+        let outcome = translate(&deep(127), Name::Convoke, *to, &options(&names));
+        match outcome {
+            Ok(there) => assert_eq!(plain(&there.text, *to, Name::Convoke).text, deep(127), "{to}"),
+            Err(failure) => assert!(matches!(failure, Failure::Target { .. }), "{failure}"),
+        }
+    }
+}
+
+#[test]
 fn an_origin_that_is_not_trusted_is_an_unknown_field() {
     let names = Names::default();
     let text = r#"{"convoke":1,"kind":"note","from":"ann","to":["bob"],"text":"hello there"}"#;
