@@ -2,7 +2,7 @@
 //!
 //! Unknown fields are always allowed; they are kept for the round trip and mean nothing.
 
-use json::{Findings, Object, Path, Value};
+use json::{Findings, Object, Path, Value, excerpt};
 use message::codes;
 
 /// An interface of a specification.
@@ -193,7 +193,7 @@ impl Checker<'_> {
         if let Shape::Words(words) = shape {
             if !words.contains(&text) {
                 self.errors.schema(path, codes::ENUM, || {
-                    format!("{:?} is not one of {}", shortened(text), words.join(", "))
+                    format!("{:?} is not one of {}", excerpt(text), words.join(", "))
                 });
             }
         } else if let Shape::TextMax(bytes_max) = shape {
@@ -203,7 +203,7 @@ impl Checker<'_> {
                 });
             }
         } else if let Some(wanted) = shape.broken_by(text) {
-            self.errors.schema(path, codes::FORMAT, || format!("{:?} is not {wanted}", shortened(text)));
+            self.errors.schema(path, codes::FORMAT, || format!("{:?} is not {wanted}", excerpt(text)));
         }
     }
 
@@ -283,20 +283,10 @@ fn range(
     no_min: bool,
     no_max: bool,
 ) -> String {
-    let found = shortened(found);
+    let found = excerpt(found);
     match (no_min, no_max) {
         (false, false) => format!("{found} is not between {min} and {max}"),
         (false, true) => format!("{found} is less than {min}"),
         (true, _) => format!("{found} is more than {max}"),
     }
-}
-
-/// Shortens what a sender wrote before it goes into a message to people.
-pub(crate) fn shortened(text: &str) -> String {
-    const SHOWN_CHARS_MAX: usize = 64;
-    let mut shown: String = text.chars().take(SHOWN_CHARS_MAX).collect();
-    if shown.len() < text.len() {
-        shown.push('…');
-    }
-    shown
 }

@@ -77,7 +77,18 @@ pub enum Failure {
 /// Translates a document from one dialect to another. The same dialect gives the same bytes.
 pub fn translate(text: &str, from: Name, to: Name, options: &Options<'_>) -> Result<Translation, Failure> {
     let source = json::parse_str(text, options.limits).map_err(Failure::Json)?;
-    let job = Job { text, source: &source, from, to, options };
+    translate_parsed(text, &source, from, to, options)
+}
+
+/// Translates a document whose text has been parsed already.
+pub fn translate_parsed(
+    text: &str,
+    source: &Value<'_>,
+    from: Name,
+    to: Name,
+    options: &Options<'_>,
+) -> Result<Translation, Failure> {
+    let job = Job { text, source, from, to, options };
     if from == to {
         return Ok(Translation { text: text.to_owned(), report: job.unchanged(), warnings: Vec::new() });
     }

@@ -130,3 +130,13 @@ impl Findings {
         self.list.push(Finding { path: path.to_string(), code, source, message: message() });
     }
 }
+
+/// Shortens what a sender wrote to 64 characters before it goes into a message to people.
+pub fn excerpt(text: &str) -> String {
+    const SHOWN_CHARS_MAX: usize = 64;
+    let mut shown: String = text.chars().take(SHOWN_CHARS_MAX).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    shown
+}

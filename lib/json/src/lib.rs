@@ -25,7 +25,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use finding::{Finding, Findings, Source};
+pub use finding::{Finding, Findings, Source, excerpt};
 pub use number::Number;
 pub use parse::{Limits, ParseError, ParseErrorKind, parse, parse_str};
 pub use path::Path;

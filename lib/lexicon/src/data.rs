@@ -4,7 +4,7 @@
 //! `{"$type": "blob", …}`, and other names that start with `$` are reserved.
 
 use atproto_syntax::Cid;
-use json::{Object, Path, Value};
+use json::{Object, Path, Value, excerpt};
 use sha2::{Digest, Sha256};
 
 use crate::{Report, blob, cbor, codes};
@@ -102,13 +102,13 @@ pub(crate) fn check_integer(value: &Value<'_>, path: &Path<'_>, report: &mut Rep
         }
         None if number.as_f64().abs() >= INTEGER_LIMIT => {
             report.error(path, codes::INTEGER_RANGE, || {
-                format!("{} does not fit a 64-bit integer", shown(number.lexeme()))
+                format!("{} does not fit a 64-bit integer", excerpt(number.lexeme()))
             });
             None
         }
         None => {
             report.error(path, codes::FLOAT, || {
-                format!("{} is not an integer; write other numbers as strings", shown(number.lexeme()))
+                format!("{} is not an integer; write other numbers as strings", excerpt(number.lexeme()))
             });
             None
         }
@@ -233,14 +233,4 @@ fn base64_digit(byte: u8) -> Option<u32> {
         _ => return None,
     };
     Some(u32::from(digit))
-}
-
-/// Shortens what a sender wrote before it goes into a message.
-pub(crate) fn shown(text: &str) -> String {
-    const SHOWN_CHARS_MAX: usize = 64;
-    let mut shown: String = text.chars().take(SHOWN_CHARS_MAX).collect();
-    if shown.len() < text.len() {
-        shown.push('…');
-    }
-    shown
 }

@@ -10,7 +10,7 @@ use atproto_syntax::{Nsid, language};
 use json::{Limits, Object, Path, Value};
 
 use crate::document::{Def, Document, Parsed};
-use crate::{Report, codes, data};
+use crate::{Report, codes};
 
 const DEFINITION_NAME_BYTES_MAX: usize = 255;
 const LANGUAGE_VERSION: i64 = 1;
@@ -63,7 +63,7 @@ impl Reader {
             Some(version) => self.report.error(&path, codes::LANGUAGE_VERSION, || {
                 format!(
                     "version {} of the Lexicon language is not known; write 1",
-                    data::shown(&version.to_string())
+                    json::excerpt(&version.to_string())
                 )
             }),
         }
@@ -272,7 +272,7 @@ impl Reader {
             let near = known.iter().find(|known| known.eq_ignore_ascii_case(key));
             self.report.warn(&path.key(key), codes::UNKNOWN_FIELD, || match near {
                 Some(near) => format!("{key:?} is not known here and is ignored; did you mean {near:?}?"),
-                None => format!("{:?} is not known here and is ignored", data::shown(key)),
+                None => format!("{:?} is not known here and is ignored", json::excerpt(key)),
             });
         }
     }

@@ -5,11 +5,11 @@
 
 use std::collections::HashSet;
 
-use json::{Object, Path, Value};
+use json::{Object, Path, Value, excerpt};
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::catalog::{Catalog, Fields, Node, NodeId, Target};
-use crate::data::{self, Meaning, meaning, shown};
+use crate::data::{self, Meaning, meaning};
 use crate::document::{Blob, Boolean, Bounds, Integer, RecordKeyKind, StringSchema, TypeName};
 use crate::{Report, blob, codes};
 
@@ -31,7 +31,7 @@ impl Catalog {
             Some(record) => self.walk(record.node, value, purpose, &mut report),
             None => {
                 report.error(&Path::ROOT.key("$type"), codes::UNKNOWN_LEXICON, || {
-                    format!("no lexicon with a record named {:?} is known", shown(name))
+                    format!("no lexicon with a record named {:?} is known", excerpt(name))
                 });
                 report.errors_of_data(value);
             }
@@ -52,7 +52,7 @@ impl Catalog {
             && name != id
         {
             report.error(&Path::ROOT.key("$type"), codes::TYPE_FIELD, || {
-                format!("expected {id:?}, found {:?}", shown(name))
+                format!("expected {id:?}, found {:?}", excerpt(name))
             });
         }
         match self.node_of(target) {
@@ -94,7 +94,7 @@ impl Catalog {
                 report.error(&path, codes::TYPE_FIELD, || {
                     format!(
                         "write {:?}: main is named by its lexicon alone",
-                        shown(name.trim_end_matches("#main"))
+                        excerpt(name.trim_end_matches("#main"))
                     )
                 });
                 None
@@ -270,7 +270,7 @@ impl<'w> Walker<'w> {
             self.report.error(path, codes::ENUM, || {
                 format!(
                     "{:?} is not one of {}",
-                    shown(text),
+                    excerpt(text),
                     listed(values.iter().map(|value| format!("{value:?}")))
                 )
             });
@@ -353,7 +353,7 @@ impl<'w> Walker<'w> {
             && !accept.iter().any(|pattern| accepts(pattern, blob.mime_type))
         {
             self.report.error(&path.key("mimeType"), codes::BLOB_ACCEPT, || {
-                format!("{:?} is not one of {}", shown(blob.mime_type), listed(accept.iter().cloned()))
+                format!("{:?} is not one of {}", excerpt(blob.mime_type), listed(accept.iter().cloned()))
             });
         }
         if let (Some(size), Some(max)) = (blob.size, schema.size_max)
@@ -380,7 +380,7 @@ impl<'w> Walker<'w> {
             Ok(at) => self.node(members[at].1, value, path),
             Err(_) if closed => self.report.error(&path.key("$type"), codes::UNION, || {
                 let members = members.iter().map(|(member, _)| member.to_string());
-                format!("{:?} is not one of {}", shown(name), listed(members))
+                format!("{:?} is not one of {}", excerpt(name), listed(members))
             }),
             Err(_) => data::check_value(value, path, self.report),
         }

@@ -128,7 +128,7 @@ pub fn prepare_write<'w>(catalog: &Catalog, write: Write<'w>) -> Result<Prepared
     let record = with_type(write)?;
     let collection = write.collection;
     if atproto_syntax::record_key::check(write.record_key).is_err() {
-        return Err(Refusal::RecordKeySyntax(data::shown(write.record_key)));
+        return Err(Refusal::RecordKeySyntax(json::excerpt(write.record_key)));
     }
     let (status, warnings) = validate(catalog, write, &record)?;
     if let Some(cid) = legacy_blob(&record) {
@@ -151,7 +151,7 @@ fn with_type<'w>(write: Write<'w>) -> Result<Value<'w>, Refusal> {
         Some(Value::String(name)) if *name == write.collection => {}
         Some(other) => {
             let got = other.as_str().map_or_else(|| other.to_string(), str::to_owned);
-            return Err(Refusal::Type { expected: write.collection.to_owned(), got: data::shown(&got) });
+            return Err(Refusal::Type { expected: write.collection.to_owned(), got: json::excerpt(&got) });
         }
     }
     Ok(record)

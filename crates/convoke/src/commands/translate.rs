@@ -54,7 +54,7 @@ fn translate_one(
     let bytes = input.document.bytes.as_deref().unwrap_or_default();
     let text = std::str::from_utf8(bytes)
         .map_err(|error| refusal("utf8", error.to_string(), Value::Array(vec![])))?;
-    translate::translate(text.trim(), from, to, options).map_err(|failure| {
+    translate::translate_parsed(text.trim(), &value, from, to, options).map_err(|failure| {
         let findings = match &failure {
             translate::Failure::Document { findings, .. } => list(findings).into_owned(),
             translate::Failure::Json(_) | translate::Failure::Target { .. } => Value::Array(vec![]),

@@ -3,10 +3,10 @@
 use json::{Object, Path, Value};
 
 use super::Reader;
+use crate::codes;
 use crate::document::{
     Body, Endpoint, ErrorName, Permission, PermissionSet, Record, RecordKeyKind, Schema, Subscription,
 };
-use crate::{codes, data};
 
 impl Reader {
     pub(super) fn record(&mut self, object: &Object<'_>, path: &Path<'_>) -> Option<Record> {
@@ -47,7 +47,7 @@ impl Reader {
                 self.report.error(&path.key("key"), codes::ENUM, || {
                     format!(
                         "{:?} is not a kind of key; write tid, nsid, any or literal:KEY",
-                        data::shown(&text)
+                        json::excerpt(&text)
                     )
                 });
                 None

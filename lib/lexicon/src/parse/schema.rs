@@ -5,10 +5,10 @@ use json::{Object, Path, Value};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::Reader;
+use crate::codes;
 use crate::document::{
     self, Array, Blob, Boolean, Bounds, Integer, Property, Schema, StringSchema, TypeName, Union,
 };
-use crate::{codes, data};
 
 /// The types that a value can have, for messages.
 const TYPE_WORDS: &str =
@@ -45,7 +45,7 @@ impl Reader {
             "union" => Some(Schema::Union(self.union(object, path))),
             other => {
                 self.report.error(&path.key("type"), codes::ENUM, || {
-                    format!("{:?} is not a type of a value; there are {TYPE_WORDS}", data::shown(other))
+                    format!("{:?} is not a type of a value; there are {TYPE_WORDS}", json::excerpt(other))
                 });
                 None
             }
@@ -120,7 +120,7 @@ impl Reader {
             match order.binary_search_by(|at| object.properties[*at].name.as_str().cmp(name)) {
                 Ok(found) => *mark(&mut object.properties[order[found]]) = true,
                 Err(_) => self.report.error(&path.index(index), codes::CONTRADICTION, || {
-                    format!("there is no property {:?}", data::shown(name))
+                    format!("there is no property {:?}", json::excerpt(name))
                 }),
             }
         }
@@ -228,7 +228,7 @@ impl Reader {
         let format = Format::from_name(&name);
         if format.is_none() {
             self.report.error(&path.key("format"), codes::ENUM, || {
-                format!("{:?} is not a format that the language knows", data::shown(&name))
+                format!("{:?} is not a format that the language knows", json::excerpt(&name))
             });
         }
         format
@@ -240,7 +240,7 @@ impl Reader {
         for (index, pattern) in Self::placed(object, "accept") {
             if !is_media_pattern(pattern) {
                 self.report.error(&path.key("accept").index(index), codes::FORMAT, || {
-                    format!("{:?} is not a media type, type/* or */*", data::shown(pattern))
+                    format!("{:?} is not a media type, type/* or */*", json::excerpt(pattern))
                 });
             }
         }
@@ -297,7 +297,7 @@ impl Reader {
             return Some(TypeName::new(if local { &self.id } else { id }, name));
         }
         self.report.error(path, codes::FORMAT, || {
-            format!("{:?} is not a reference; write #name, an NSID or NSID#name", data::shown(text))
+            format!("{:?} is not a reference; write #name, an NSID or NSID#name", json::excerpt(text))
         });
         None
     }
