@@ -1,5 +1,6 @@
 //! Timings and what is made of them: passes until the time is up, medians, ratios of one round.
 
+use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
 /// A measure counts as quiet when its thread held a processor for this part of the time.
@@ -35,11 +36,24 @@ pub(crate) struct Series {
 
 /// Does the work again and again and times it; each pass deals with that many records.
 pub(crate) fn run(pace: Pace, records_per_pass: usize, mut pass: impl FnMut()) -> Timing {
+    let Ok(timing) = try_run::<Infallible>(pace, records_per_pass, || {
+        pass();
+        Ok(())
+    });
+    timing
+}
+
+/// Does work that can fail again and again and times it, until the first failure.
+pub(crate) fn try_run<E>(
+    pace: Pace,
+    records_per_pass: usize,
+    mut pass: impl FnMut() -> Result<(), E>,
+) -> Result<Timing, E> {
     let processor_at_start = processor_time();
     let start = now();
     let mut passes: u64 = 0;
     let wall = loop {
-        pass();
+        pass()?;
         passes += 1;
         let wall = start.elapsed();
         let done = match pace {
@@ -54,7 +68,19 @@ pub(crate) fn run(pace: Pace, records_per_pass: usize, mut pass: impl FnMut()) -
     let processor = processor_at_start.zip(processor_time()).map(held);
     // The system counts by ticks: nothing at all means that it cannot tell.
     let processor = processor.filter(|processor| !processor.is_zero());
-    Timing { records: passes * records_per_pass as u64, wall, processor }
+    Ok(Timing { records: passes * records_per_pass as u64, wall, processor })
+}
+
+/// Times work that is done once.
+pub(crate) fn once<T, E>(work: impl FnOnce() -> Result<T, E>) -> Result<(T, Duration), E> {
+    let start = now();
+    let done = work()?;
+    Ok((done, start.elapsed()))
+}
+
+/// How long this thread has held a processor until now; nothing where the system does not tell.
+pub(crate) fn processor_seconds() -> Option<f64> {
+    processor_time().map(|time| time.as_secs_f64())
 }
 
 /// Measures until the machine was quiet, a few times at most, and keeps the quietest.
@@ -82,6 +108,11 @@ impl Timing {
     /// How long one record takes, with whatever else the machine did meanwhile.
     pub(crate) fn wall_ns_per_record(&self) -> f64 {
         self.per_record(self.wall)
+    }
+
+    /// How many records a second, with whatever else the machine did meanwhile.
+    pub(crate) fn rate(&self) -> f64 {
+        self.records as f64 / self.wall.as_secs_f64()
     }
 
     fn per_record(&self, time: Duration) -> f64 {

@@ -8,12 +8,19 @@
 
 mod area;
 mod args;
+mod child;
 mod dialects;
+mod engine;
 mod figures;
+mod findings;
 mod lexicon;
+mod log;
 mod machine;
 mod node;
 mod parts;
+mod raw;
+mod ring;
+mod scratch;
 mod setup;
 mod table;
 #[cfg(test)]
@@ -27,7 +34,7 @@ use args::{Command, Mode, UsageError};
 use setup::SetupError;
 
 /// Every area, in the order in which they run.
-static AREAS: [Area; 2] = [lexicon::AREA, dialects::AREA];
+static AREAS: [Area; 4] = [lexicon::AREA, dialects::AREA, log::AREA, engine::AREA];
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();

@@ -2,6 +2,8 @@
 
 mod args;
 mod dialects;
+mod engine;
 mod figures;
 mod installing;
 mod lexicon;
+mod log;

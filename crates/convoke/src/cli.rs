@@ -1,5 +1,7 @@
 //! The command line as its users type it. Names here are promises.
 
+use std::path::PathBuf;
+
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use dialect::Name;
@@ -115,6 +117,9 @@ Examples:
     /// List and show the schemas that this binary carries
     #[command(subcommand, arg_required_else_help = true)]
     Schema(SchemaCommand),
+    /// Look after the log of a bus that is not running: check it, save what can be saved
+    #[command(subcommand, arg_required_else_help = true)]
+    Log(LogCommand),
     /// Print a completion script for your shell
     #[command(after_help = "Example:
   convoke completions bash > ~/.local/share/bash-completion/completions/convoke")]
@@ -198,6 +203,44 @@ pub(crate) enum SchemaCommand {
     Show {
         /// Its name, as `convoke schema list` prints it
         name: String,
+    },
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum LogCommand {
+    /// Check every record, every snapshot and the chain of hashes over them
+    #[command(
+        after_help = "Changes nothing. Says how much there is and names every damage by file and offset. Exit status 1
+when anything is damaged. A torn tail is none: it was never acknowledged, and the next start
+cuts it.
+
+Examples:
+  convoke log verify
+  convoke log verify --data /srv/convoke --json"
+    )]
+    Verify {
+        /// The data folder
+        #[arg(long, value_name = "DIR", env = "CONVOKE_DATA")]
+        data: Option<PathBuf>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Set the damaged part of a log aside and go on with the rest
+    #[command(
+        after_help = "Nothing is deleted: what is damaged is copied to `damaged` in the folder of the log first. Lists
+the sequence numbers that are missing from then on.
+
+Example:
+  convoke log salvage --data /srv/convoke"
+    )]
+    Salvage {
+        /// The data folder
+        #[arg(long, value_name = "DIR", env = "CONVOKE_DATA")]
+        data: Option<PathBuf>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 

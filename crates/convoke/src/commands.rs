@@ -5,13 +5,14 @@ mod completions;
 mod lexicon_check;
 mod lexicon_hoist;
 mod lexicon_validate;
+mod log;
 mod schema;
 mod translate;
 mod validate;
 
 use ::translate::Reports;
 
-use crate::cli::{CardCommand, Command, LexiconCommand, SchemaCommand};
+use crate::cli::{CardCommand, Command, LexiconCommand, LogCommand, SchemaCommand};
 use crate::failure::{Answer, Failure};
 use crate::output::Form;
 
@@ -39,6 +40,8 @@ pub(crate) fn run(command: Command) -> Result<Answer, Failure> {
         Command::Lexicon(LexiconCommand::Hoist { lexicon }) => lexicon_hoist::run(&lexicon),
         Command::Schema(SchemaCommand::List { json }) => schema::list(Form::from_flag(json)),
         Command::Schema(SchemaCommand::Show { name }) => schema::show(&name),
+        Command::Log(LogCommand::Verify { data, json }) => log::verify(data, Form::from_flag(json)),
+        Command::Log(LogCommand::Salvage { data, json }) => log::salvage(data, Form::from_flag(json)),
         Command::Completions { shell } => completions::run(shell),
     }
 }

@@ -3,6 +3,7 @@
 mod answers;
 mod cli;
 mod commands;
+mod data;
 mod documents;
 mod failure;
 mod inputs;

@@ -3,6 +3,7 @@
 //!
 //! A target may refuse its input but must not panic, and what it accepts must keep the promises stated here.
 
+mod broker_bytes;
 mod dialects;
 mod json_text;
 mod lexicon_pair;
@@ -17,6 +18,8 @@ pub type Target = fn(&[u8]);
 
 /// Every target by its name, which is also the name of its folder of seeds.
 pub const TARGETS: &[(&str, Target)] = &[
+    ("broker_event", broker_bytes::event),
+    ("broker_snapshot", broker_bytes::snapshot),
     ("bus", dialects::bus),
     ("channel", dialects::channel),
     ("comms", dialects::comms),

@@ -5,6 +5,7 @@ mod card;
 mod docs;
 mod lexicon_check;
 mod lexicon_validate;
+mod log;
 mod schema;
 mod session;
 mod translate;

@@ -1,0 +1,369 @@
+//! Taking a message in: is it new, whom does it reach, how long is it wanted, what does it answer.
+
+mod apply;
+mod targets;
+
+use std::borrow::Cow;
+
+use json::{Finding, Source};
+use message::{Guarantee, Kind, MessageId, Warning};
+
+use crate::broker::{Broker, Decided, Decision};
+use crate::known::{Known, accepted};
+use crate::{
+    Accept, Accepted, AgentKey, Context, EntryKey, Event, Fingerprint, Identity, MessageKey, Of, Receipted,
+    Refusal, Reply, Target, Time, turns,
+};
+
+/// How far a sender's clock may be off before its times are not believed, in milliseconds.
+const SKEW_MS: u64 = 5_000;
+/// Retries at most, whatever is configured: attempts are counted in a byte, lost connections included.
+pub(crate) const RETRIES_MAX: u32 = 200;
+/// How long somebody who waits for a reply has to be written it, in milliseconds.
+const WRITE_MS: u64 = 60_000;
+
+/// The message that a reply answers, and the entry through which the replier got it.
+struct Answers {
+    message: MessageKey,
+    of: Of,
+}
+
+impl Broker {
+    pub(crate) fn accept<'a>(&self, cx: &mut Context<'_>, accept: &Accept<'a>) -> Decided<'a> {
+        self.agent_at(accept.from)?;
+        let key = identity_key(accept.from, accept.identity, accept.fingerprint);
+        if let Some(reply) = self.repeated(cx, accept, key)? {
+            return Ok(Decision { events: Vec::new(), reply: Reply::Accepted(reply) });
+        }
+        self.check_limits(accept)?;
+        let mut warnings = Vec::new();
+        let mut targets = self.resolve(accept, &mut warnings)?;
+        #[cfg(feature = "plants")]
+        if self.has_plant(crate::plant::Plant::DropOnFanOut) && targets.list.len() > 1 {
+            targets.list.pop();
+        }
+        let expires = self.expiry(cx, accept, &targets, &mut warnings)?;
+        let task = task_hash(accept.task);
+        let answers = self.answered_by(accept, task, &targets.list);
+        let filed = answers.as_ref().is_some_and(|answers| self.is_late(answers, accept.kind, &targets.list));
+        if filed {
+            warnings.push(warning("late_reply", "the sender no longer waits for this reply: it is filed"));
+        } else if let Some(answers) = &answers {
+            self.offer_to_waiter(cx, accept.kind, answers, &mut targets.list);
+        }
+        let parked = self.turns_of(accept, task, &targets.list, &mut warnings);
+        let id = cx.message_id();
+        let message = MessageKey(self.messages.vacant().next().unwrap_or(u32::MAX));
+        let is_anybody = self.may_reach(&targets, accept.from);
+        let wait_until = accept.wait_ms.filter(|_| is_anybody).map(|ms| cx.now.plus_ms(ms));
+        let guarantee = if accept.live_only { Guarantee::AtMostOnce } else { accept.guarantee };
+        targets.events.push(Event::Accepted(Box::new(Accepted {
+            message,
+            id,
+            from: accept.from,
+            kind: accept.kind,
+            priority: accept.priority,
+            guarantee,
+            native_id: match accept.identity {
+                Identity::Native(id) => Some(id),
+                Identity::Content => None,
+            },
+            fingerprint: accept.fingerprint,
+            task: accept.task,
+            thread: accept.thread,
+            reply_to: accept.reply_to,
+            expires,
+            timeout_ms: accept.timeout_ms.filter(|_| !accept.live_only),
+            retries: self.retries(accept, guarantee),
+            backoff: accept.backoff.unwrap_or(message::Backoff::Exponential),
+            fallback: targets.fallback,
+            wait_until,
+            live_only: accept.live_only,
+            parked,
+            filed,
+            hops: accept.hops,
+            answers: answers.map(|answers| answers.of),
+            targets: targets.list,
+            body: Cow::Borrowed(accept.body),
+        })));
+        let receipted =
+            Receipted { id, message: Some(message), duplicate: false, answer: None, wait_until, warnings };
+        Ok(Decision { events: targets.events, reply: Reply::Accepted(receipted) })
+    }
+
+    /// Answers a message that came before.
+    fn repeated(
+        &self,
+        cx: &Context<'_>,
+        accept: &Accept<'_>,
+        key: Fingerprint,
+    ) -> Result<Option<Receipted>, Refusal> {
+        #[cfg(feature = "plants")]
+        if self.has_plant(crate::plant::Plant::ForgetKnown) {
+            return Ok(None);
+        }
+        let Some(known) = self.known.find(key) else { return Ok(None) };
+        let age_ms = cx.now.ms_since(accepted(known.message));
+        let horizon_ms = match accept.identity {
+            Identity::Native(_) => self.retention.known_ms,
+            Identity::Content => self.retention.content_ms,
+        };
+        if age_ms > horizon_ms {
+            return Ok(None);
+        }
+        if known.document != accept.fingerprint && !self.conflicts_pass() {
+            return Err(Refusal::Conflict { id: known.message });
+        }
+        let message = self.find(known.message);
+        let extra = message.and_then(|key| self.message(key)).and_then(|message| message.extra.as_deref());
+        Ok(Some(Receipted {
+            id: known.message,
+            message,
+            duplicate: true,
+            answer: extra.and_then(|extra| extra.answer),
+            wait_until: extra.and_then(|extra| extra.wait_until),
+            warnings: Vec::new(),
+        }))
+    }
+
+    fn conflicts_pass(&self) -> bool {
+        #[cfg(feature = "plants")]
+        return self.has_plant(crate::plant::Plant::ConflictAsDuplicate);
+        #[cfg(not(feature = "plants"))]
+        false
+    }
+
+    fn check_limits(&self, accept: &Accept<'_>) -> Result<(), Refusal> {
+        let limits = &self.settings.limits;
+        let bytes = accept.body.len() as u64;
+        if bytes > limits.body_bytes_max.min(u32::MAX.into()) {
+            return Err(Refusal::TooLarge { bytes, bytes_max: limits.body_bytes_max });
+        }
+        let count = accept.to.len();
+        if count == 0 {
+            return Err(Refusal::NoRecipient);
+        }
+        if count > limits.recipients_max {
+            return Err(Refusal::TooManyRecipients { count, count_max: limits.recipients_max });
+        }
+        let fallbacks = accept.fallback.len();
+        if fallbacks > limits.fallbacks_max {
+            let (count, count_max) = (fallbacks as u64, limits.fallbacks_max as u64);
+            return Err(Refusal::TooMany { what: "fallbacks", count, count_max });
+        }
+        if accept.hops > limits.hops_max {
+            return Err(Refusal::TooManyHops { hops: accept.hops, hops_max: limits.hops_max });
+        }
+        if self.open_messages >= limits.messages_max {
+            return Err(Refusal::BusFull { count: self.open_messages, count_max: limits.messages_max });
+        }
+        if self.open_bytes + bytes > limits.bytes_max {
+            return Err(Refusal::BusBytesFull { bytes: self.open_bytes, bytes_max: limits.bytes_max });
+        }
+        Ok(())
+    }
+
+    /// Returns when a message is no longer wanted, by our wall clock.
+    fn expiry(
+        &self,
+        cx: &Context<'_>,
+        accept: &Accept<'_>,
+        targets: &targets::Targets<'_>,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Time, Refusal> {
+        if accept.live_only {
+            return Ok(cx.wall);
+        }
+        let created = accept.created.unwrap_or(cx.wall);
+        let skew_ms = created.ms_since(cx.wall).max(cx.wall.ms_since(created));
+        let has_lifetime = accept.expires.is_some() || accept.lifetime_ms.is_some();
+        let is_skewed = skew_ms > SKEW_MS;
+        if is_skewed && has_lifetime {
+            let text = format!("your clock is {skew_ms} ms off ours: its lifetime counts from now");
+            warnings.push(warning("clock_skew", &text));
+        }
+        let base = if is_skewed { cx.wall } else { created };
+        let explicit = accept.expires.map(|expires| match accept.created {
+            Some(created) if is_skewed => cx.wall.plus_ms(expires.ms_since(created)),
+            Some(_) | None => expires,
+        });
+        let by_lifetime = accept.lifetime_ms.map(|ms| base.plus_ms(ms));
+        let offers = 1 + targets.fallback.len() as u64;
+        let by_timeout = accept.timeout_ms.map(|ms| cx.wall.plus_ms(ms.saturating_mul(offers)));
+        let is_held = targets.list.iter().any(|target| matches!(target, Target::Held { .. }));
+        let by_hold = is_held.then(|| cx.wall.plus_ms(self.settings.limits.held_ms_max));
+        let ends = [explicit, by_lifetime, by_timeout, by_hold];
+        let expires = ends.into_iter().flatten().min().unwrap_or(Time::NEVER);
+        if expires <= cx.wall { Err(Refusal::Expired) } else { Ok(expires) }
+    }
+
+    fn retries(&self, accept: &Accept<'_>, guarantee: Guarantee) -> u32 {
+        match guarantee {
+            Guarantee::AtMostOnce => 0,
+            Guarantee::AtLeastOnce => {
+                let retries = &self.settings.retries;
+                accept.retries.unwrap_or(retries.retries).min(retries.retries_max).min(RETRIES_MAX)
+            }
+        }
+    }
+
+    /// Finds what a message answers: what it says that it answers, else the task of somebody who waits.
+    fn answered_by(&self, accept: &Accept<'_>, task: u64, targets: &[Target<'_>]) -> Option<Answers> {
+        let recipients = targets.iter().filter_map(recipient);
+        let by_id = accept.reply_to.and_then(|reference| {
+            let ours = reference.parse::<MessageId>().ok().and_then(|id| self.find(id));
+            ours.or_else(|| {
+                recipients.clone().find_map(|agent| {
+                    let known = self.known.find(Known::native_key(agent, reference))?;
+                    self.find(known.message)
+                })
+            })
+        });
+        let ends_task = matches!(accept.kind, Kind::TaskDone | Kind::TaskFailed | Kind::TaskRejected);
+        let by_task = || {
+            let mut waits = recipients.clone().flat_map(|agent| self.waits_of(agent));
+            waits.find(|key| {
+                let is_about_it =
+                    ends_task && task != 0 && self.message(*key).is_some_and(|it| it.task == task);
+                is_about_it && self.held_by(*key, accept.from).is_some()
+            })
+        };
+        let message = by_id.or_else(by_task)?;
+        let asked = self.message(message)?;
+        if !recipients.clone().any(|agent| agent == asked.from) {
+            return None;
+        }
+        let entry = self.held_by(message, accept.from)?;
+        Some(Answers { message, of: Of { entry, seq: asked.seq } })
+    }
+
+    /// Finds the entry of a message that an agent has, or that waits for it.
+    fn held_by(&self, message: MessageKey, agent: AgentKey) -> Option<EntryKey> {
+        let mut mine = self.entries_of(message).filter(|(_, entry)| self.holder_of(entry) == Some(agent));
+        mine.next().map(|(key, _)| key)
+    }
+
+    /// Tells whether a reply comes after the wait for it has ended, and goes to nobody else.
+    fn is_late(&self, answers: &Answers, kind: Kind, targets: &[Target<'_>]) -> bool {
+        #[cfg(feature = "plants")]
+        if self.has_plant(crate::plant::Plant::AnswerLateReply) {
+            return false;
+        }
+        let Some(asked) = self.message(answers.message) else { return false };
+        let has_failed = asked.extra.as_ref().is_some_and(|extra| extra.wait_failed);
+        let only_to_sender = targets.iter().all(|target| recipient(target) == Some(asked.from));
+        has_failed && is_answer(kind) && only_to_sender
+    }
+
+    /// Sends a reply straight to whoever waits for it.
+    fn offer_to_waiter(
+        &self,
+        cx: &mut Context<'_>,
+        kind: Kind,
+        answers: &Answers,
+        targets: &mut [Target<'_>],
+    ) {
+        let Some(asked) = self.message(answers.message) else { return };
+        let is_waiting = asked.extra.as_ref().is_some_and(|extra| extra.wait_until.is_some());
+        if !is_waiting || !is_answer(kind) {
+            return;
+        }
+        let until = cx.now.plus_ms(WRITE_MS);
+        for target in targets.iter_mut() {
+            if let Target::Agent { entry, agent, session: None } = *target
+                && agent == asked.from
+            {
+                *target = Target::Waiter { entry, agent, delivery: cx.delivery_id(entry), until };
+            }
+        }
+    }
+
+    /// Counts the turns of the conversation; tells whether it is to be parked.
+    fn turns_of(
+        &self,
+        accept: &Accept<'_>,
+        task: u64,
+        targets: &[Target<'_>],
+        warnings: &mut Vec<Warning>,
+    ) -> bool {
+        let [target] = targets else { return false };
+        let is_awaited = matches!(target, Target::Waiter { .. });
+        let Some(to) = recipient(target).filter(|_| !is_awaited) else { return false };
+        let conversation = turns::conversation(accept.thread, accept.from, to);
+        let count = self.turns.count(conversation, accept.from, task);
+        if count >= self.settings.turns_warn {
+            let text = format!("{count} turns without a human or another task: is anybody getting anywhere?");
+            warnings.push(warning("loop_suspected", &text));
+        }
+        let is_parked = self.settings.turns_park.is_some_and(|park| count >= park);
+        if is_parked {
+            warnings.push(warning("parked", "it waits until a human resumes the conversation"));
+        }
+        is_parked
+    }
+}
+
+/// Makes something that the sender should know.
+pub(crate) fn warning(code: &'static str, message: &str) -> Warning {
+    Finding { path: String::new(), code, source: Source::Rule, message: message.to_owned() }.into()
+}
+
+/// Returns the key by which a repeat is known.
+pub(crate) fn identity_key(from: AgentKey, identity: Identity<'_>, document: Fingerprint) -> Fingerprint {
+    match identity {
+        Identity::Native(id) => Known::native_key(from, id),
+        Identity::Content => Known::content_key(from, document),
+    }
+}
+
+/// Returns the hash of a task, which is never 0; 0 stands for none.
+pub(crate) fn task_hash(task: Option<&str>) -> u64 {
+    task.map_or(0, |task| Fingerprint::of(&[task.as_bytes()]).hash().max(1))
+}
+
+/// Tells whether a message of this kind ends a wait for a reply.
+fn is_answer(kind: Kind) -> bool {
+    match kind {
+        Kind::TaskDone
+        | Kind::TaskFailed
+        | Kind::TaskRejected
+        | Kind::HelpReply
+        | Kind::HandoffReply
+        | Kind::ErrorReport
+        | Kind::ReviewVerdict
+        | Kind::Gate
+        | Kind::Note
+        | Kind::Report => true,
+        Kind::Announce
+        | Kind::TaskRequest
+        | Kind::TaskClaim
+        | Kind::TaskProgress
+        | Kind::TaskBlocked
+        | Kind::HelpAsk
+        | Kind::HandoffOffer
+        | Kind::AgentStatus
+        | Kind::AgentHeartbeat
+        | Kind::Question
+        | Kind::StateSync => false,
+    }
+}
+
+fn recipient(target: &Target<'_>) -> Option<AgentKey> {
+    match target {
+        Target::Agent { agent, .. } | Target::Instead { agent, .. } | Target::Waiter { agent, .. } => {
+            Some(*agent)
+        }
+        Target::Group { .. } | Target::Held { .. } => None,
+    }
+}
+
+/// Returns the entry of a target.
+pub(crate) fn entry_of(target: &Target<'_>) -> EntryKey {
+    match target {
+        Target::Agent { entry, .. }
+        | Target::Group { entry, .. }
+        | Target::Held { entry, .. }
+        | Target::Instead { entry, .. }
+        | Target::Waiter { entry, .. } => *entry,
+    }
+}

@@ -1,0 +1,199 @@
+//! Commands: what somebody wants of the bus.
+//!
+//! A command borrows what it carries; nothing of it is copied before it is decided. Who may give which command is
+//! checked before it comes here, except where the answer depends on the state, such as whose delivery it is.
+
+use message::{Address, AgentName, AgentRef, Backoff, DeliveryId, Dialect, Guarantee, Kind, MessageId};
+use message::{PresenceState, Priority};
+
+use crate::{AgentKey, Door, EntryKey, Fingerprint, GroupKey, MessageKey, Retention, SessionKey, Time};
+
+/// What somebody wants of the bus.
+#[derive(Clone, Debug)]
+pub enum Command<'a> {
+    /// Makes an agent known, or changes what is known of it.
+    Register(Register<'a>),
+    /// Forgets an agent; what waits for it goes to its fallback or becomes a dead letter.
+    Remove { agent: AgentKey },
+    /// Makes an agent a member of a role, topic or channel.
+    Join { agent: AgentKey, address: &'a Address },
+    /// Ends a membership.
+    Leave { agent: AgentKey, address: &'a Address },
+    /// Notes how an agent is.
+    SetPresence { agent: AgentKey, state: PresenceState, detail: &'a [u8] },
+    /// Notes a connection of an agent.
+    OpenSession { agent: AgentKey, door: Door },
+    /// Ends a connection; its leases end with it.
+    CloseSession { session: SessionKey },
+    /// Says that the process has started again: connections are gone, and so is what was on its way over them.
+    Restart,
+    /// Says that the machine slept: leases get a grace.
+    Wake,
+    /// Takes a message in.
+    Accept(Box<Accept<'a>>),
+    /// Takes a message back.
+    Retract { message: MessageId, by: AgentKey },
+    /// Puts another body in the place of a message's own.
+    Amend { message: MessageId, by: AgentKey, body: &'a [u8] },
+    /// Lets a parked conversation go on.
+    Resume { message: MessageId },
+    /// Hands out what waits for an agent.
+    Take(Take<'a>),
+    /// Says that a delivery was put before a model, and by what.
+    Surface { agent: AgentKey, delivery: DeliveryId, by: &'a str },
+    /// Settles a delivery.
+    Ack { agent: AgentKey, delivery: DeliveryId, by: &'a str },
+    /// Settles what waits for an agent, or what it holds, by the message instead of a delivery.
+    Process { agent: AgentKey, message: MessageId, by: &'a str },
+    /// Refuses a delivery.
+    Nack(Nack<'a>),
+    /// Asks for more time.
+    Extend { agent: AgentKey, delivery: DeliveryId, lease_ms: u64 },
+    /// Says that not one byte of a delivery was written, so that it was never handed out.
+    Return { agent: AgentKey, delivery: DeliveryId },
+    /// Gives a dead letter another try.
+    RetryDead { entry: EntryKey },
+    /// Clears a dead letter away.
+    DropDead { entry: EntryKey },
+    /// Says that nobody waits for the reply any more.
+    EndWait { message: MessageId },
+    /// What [`crate::Broker::due`] found.
+    Due(Due),
+    /// Carries a living body to the end of the log, so that its old place can be trimmed.
+    Carry { message: MessageKey, body: &'a [u8] },
+    /// Sets how much is remembered of what is over.
+    Tune(Retention),
+}
+
+/// An agent to make known.
+#[derive(Clone, Debug)]
+pub struct Register<'a> {
+    /// Its name.
+    pub name: &'a AgentName,
+    /// Every other name by which it is known: DID, handle, URI, deprecated id. Replaces those that it had.
+    pub aliases: &'a [&'a str],
+    /// The language that it speaks.
+    pub dialect: Dialect,
+    /// Whatever else the doors want to know of it; kept, not read.
+    pub profile: &'a [u8],
+}
+
+/// A message to take in.
+#[derive(Clone, Debug)]
+pub struct Accept<'a> {
+    /// Who sends it; from the credential, never from the document.
+    pub from: AgentKey,
+    /// To whom it goes.
+    pub to: &'a [Address],
+    /// What it means.
+    pub kind: Kind,
+    /// How urgent it is.
+    pub priority: Priority,
+    /// How hard to try.
+    pub guarantee: Guarantee,
+    /// How a repeat of it is known.
+    pub identity: Identity<'a>,
+    /// What the document says, without what its dialect calls volatile.
+    pub fingerprint: Fingerprint,
+    /// The task whose order it keeps.
+    pub task: Option<&'a str>,
+    /// The conversation.
+    pub thread: Option<&'a str>,
+    /// What it answers: our id, or the id that the other side gave.
+    pub reply_to: Option<&'a str>,
+    /// When its sender made it, by the sender's clock.
+    pub created: Option<Time>,
+    /// When it is no longer wanted, by the sender's clock.
+    pub expires: Option<Time>,
+    /// How long it is wanted from its creation on.
+    pub lifetime_ms: Option<u64>,
+    /// How long each recipient has to take it.
+    pub timeout_ms: Option<u64>,
+    /// How often to try again.
+    pub retries: Option<u32>,
+    /// How the pauses between tries grow.
+    pub backoff: Option<Backoff>,
+    /// Who gets it when the recipient does not take it, in order.
+    pub fallback: &'a [AgentRef],
+    /// How long the sender waits for a reply, if it does.
+    pub wait_ms: Option<u64>,
+    /// Whether it is only for those who are connected now.
+    pub live_only: bool,
+    /// Whether it may wait for a recipient that is not registered yet.
+    pub hold: bool,
+    /// How often it was forwarded already.
+    pub hops: u8,
+    /// The document and whatever the doors keep with it. Not read here.
+    pub body: &'a [u8],
+}
+
+/// How a repeat of a message is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Identity<'a> {
+    /// By the id that the sender gave, or a key that it sent along.
+    Native(&'a str),
+    /// By what it says, for a short while.
+    Content,
+}
+
+/// A wish to be given messages.
+#[derive(Clone, Copy, Debug)]
+pub struct Take<'a> {
+    /// For whom.
+    pub agent: AgentKey,
+    /// Over which connection, if the lease is to end with one.
+    pub session: Option<SessionKey>,
+    /// At most how many.
+    pub max: u32,
+    /// At most how many bytes of bodies; one message is given in any case.
+    pub bytes_max: u64,
+    /// For how long.
+    pub lease_ms: u64,
+    /// By which gateway, for the receipt.
+    pub by: &'a str,
+}
+
+/// A delivery that its recipient does not want, or not now.
+#[derive(Clone, Copy, Debug)]
+pub struct Nack<'a> {
+    /// Whose it is.
+    pub agent: AgentKey,
+    /// Which.
+    pub delivery: DeliveryId,
+    /// Why.
+    pub reason: &'a str,
+    /// When to try again.
+    pub delay: Delay,
+}
+
+/// When to try again after a refusal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delay {
+    /// As the backoff says.
+    Backoff,
+    /// After this time.
+    Ms(u64),
+    /// Never, and nobody else is to try either.
+    Never,
+}
+
+/// Something whose time has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Due {
+    /// The lease of a delivery is over.
+    Lease(EntryKey),
+    /// A retry may start.
+    Retry(EntryKey),
+    /// A recipient has had its time to take a message.
+    Offer(EntryKey),
+    /// A message is no longer wanted.
+    Expiry(MessageKey),
+    /// The time of somebody who waits for a reply is over.
+    Wait(MessageKey),
+    /// A delivery was on its way over a connection that is gone.
+    Stray(EntryKey),
+    /// A message waits for an agent that is gone.
+    Orphan(EntryKey),
+    /// The oldest message of a topic or channel whose members have not all taken it, where there are too many.
+    Overflow(GroupKey),
+}

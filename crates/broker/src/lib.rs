@@ -1,0 +1,66 @@
+//! The broker: who is there, what waits for whom, and what became of it.
+//!
+//! A state machine and nothing else. [`Broker::decide`] reads the state and proposes events, [`Broker::apply`] folds
+//! one event into the state, [`Broker::due`] names what the clock has made due, and [`Broker::execute`] puts them
+//! together for whoever drives it. State is a fold over the events: the same events give the same state, bit for bit.
+//!
+//! It does no I/O, reads no clock and draws no random numbers; all of that comes in with the [`Context`]. It knows no
+//! dialect: a message is a few fields to route by and a body of bytes, which stays in the log. The state holds the
+//! place of a body there, never the body.
+
+mod accept;
+mod amend;
+mod broker;
+mod clock;
+mod codec;
+mod command;
+mod context;
+mod dead;
+mod due;
+mod effect;
+mod entry;
+mod event;
+mod group;
+mod key;
+mod known;
+mod lane;
+mod limits;
+mod look;
+mod mailbox;
+mod nearest;
+mod notice;
+#[cfg(feature = "plants")]
+pub mod plant;
+mod receipt;
+mod refusal;
+mod registry;
+mod reply;
+mod retry;
+mod ring;
+mod session;
+mod settle;
+mod slab;
+mod snapshot;
+mod store;
+mod take;
+#[cfg(test)]
+mod tests;
+mod timers;
+mod turns;
+mod upkeep;
+mod wait;
+
+pub use broker::{Broker, Decision};
+pub use clock::Time;
+pub use codec::DecodeError;
+pub use command::{Accept, Command, Delay, Due, Identity, Nack, Register, Take};
+pub use context::{Context, Random};
+pub use effect::{Effect, Effects};
+pub use event::{Accepted, Event, Failed, Next, Of, Target};
+pub use key::{AgentKey, EntryKey, Fingerprint, GroupKey, MessageKey, SessionKey};
+pub use limits::{Limits, Retention, Retries, Settings};
+pub use look::{AgentView, Counts, DeadView, WaitingView};
+pub use mailbox::Mailbox;
+pub use refusal::{Misfit, Refusal};
+pub use reply::{Delivery, Receipted, Reply, Tried};
+pub use session::Door;

@@ -1,0 +1,105 @@
+//! Planted faults, by which the simulation shows that it would find them. Built only for it.
+
+use crate::Broker;
+
+/// A fault that can be switched on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Plant {
+    /// Hands a message out again that may be handed out once.
+    RedeliverAtMostOnce,
+    /// Lets the messages of a task overtake each other.
+    LaneOvertakes,
+    /// Takes every repeat for something new.
+    ForgetKnown,
+    /// Hands out what is over.
+    DeliverExpired,
+    /// Tries again at once, whatever pause was asked for.
+    LoseNackDelay,
+    /// Leaves the last recipient of several out.
+    DropOnFanOut,
+    /// Hands out in the order of arrival alone.
+    IgnorePriority,
+    /// Never lets the oldest go first.
+    StarveLow,
+    /// Gives up without asking the fallbacks.
+    SkipFallback,
+    /// Forgets what was held when its recipient comes.
+    LoseHeld,
+    /// Tells no sender that its message died.
+    NoNotice,
+    /// Takes the acknowledgement of a delivery that was given to somebody else since.
+    LateAckAfterRedelivery,
+    /// Takes another document under the same id for a repeat.
+    ConflictAsDuplicate,
+    /// Delivers a reply as current after the wait for it has ended.
+    AnswerLateReply,
+}
+
+impl Plant {
+    /// Every plant.
+    pub const ALL: [Plant; 14] = [
+        Plant::RedeliverAtMostOnce,
+        Plant::LaneOvertakes,
+        Plant::ForgetKnown,
+        Plant::DeliverExpired,
+        Plant::LoseNackDelay,
+        Plant::DropOnFanOut,
+        Plant::IgnorePriority,
+        Plant::StarveLow,
+        Plant::SkipFallback,
+        Plant::LoseHeld,
+        Plant::NoNotice,
+        Plant::LateAckAfterRedelivery,
+        Plant::ConflictAsDuplicate,
+        Plant::AnswerLateReply,
+    ];
+
+    /// Returns the name by which it is switched on.
+    pub fn name(self) -> &'static str {
+        match self {
+            Plant::RedeliverAtMostOnce => "redeliver-at-most-once",
+            Plant::LaneOvertakes => "lane-overtakes",
+            Plant::ForgetKnown => "forget-known",
+            Plant::DeliverExpired => "deliver-expired",
+            Plant::LoseNackDelay => "lose-nack-delay",
+            Plant::DropOnFanOut => "drop-on-fan-out",
+            Plant::IgnorePriority => "ignore-priority",
+            Plant::StarveLow => "starve-low",
+            Plant::SkipFallback => "skip-fallback",
+            Plant::LoseHeld => "lose-held",
+            Plant::NoNotice => "no-notice",
+            Plant::LateAckAfterRedelivery => "late-ack-after-redelivery",
+            Plant::ConflictAsDuplicate => "conflict-as-duplicate",
+            Plant::AnswerLateReply => "answer-late-reply",
+        }
+    }
+
+    /// Says what it does.
+    pub fn summary(self) -> &'static str {
+        match self {
+            Plant::RedeliverAtMostOnce => "hands out again what may be handed out once",
+            Plant::LaneOvertakes => "lets the messages of a task overtake each other",
+            Plant::ForgetKnown => "takes every repeat for something new",
+            Plant::DeliverExpired => "hands out what is over",
+            Plant::LoseNackDelay => "tries again at once, whatever pause was asked for",
+            Plant::DropOnFanOut => "leaves the last recipient of several out",
+            Plant::IgnorePriority => "hands out in the order of arrival alone",
+            Plant::StarveLow => "never lets the oldest go first",
+            Plant::SkipFallback => "gives up without asking the fallbacks",
+            Plant::LoseHeld => "forgets what was held when its recipient comes",
+            Plant::NoNotice => "tells no sender that its message died",
+            Plant::LateAckAfterRedelivery => {
+                "takes an acknowledgement after the message was handed out again"
+            }
+            Plant::ConflictAsDuplicate => "takes another document under the same id for a repeat",
+            Plant::AnswerLateReply => "delivers a reply as current after the wait for it has ended",
+        }
+    }
+}
+
+impl Broker {
+    /// Switches a fault on, or all off.
+    pub fn plant(&mut self, plant: Option<Plant>) {
+        self.plant = plant;
+    }
+}

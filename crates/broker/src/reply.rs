@@ -1,0 +1,81 @@
+//! Replies: what a command that was carried out gives back.
+
+use message::{DeliveryId, Guarantee, Kind, MessageId, Priority, Seq, Stage, Warning};
+
+use crate::{AgentKey, EntryKey, MessageKey, SessionKey, Time};
+
+/// What a command gives back. It may leave only when everything up to the last sequence at that time is durable.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reply {
+    /// It is done.
+    Done,
+    /// The agent has this number.
+    Agent(AgentKey),
+    /// The connection has this number, and is called by it among those of its agent.
+    Session { session: SessionKey, number: u32 },
+    /// The message is taken in, or was before.
+    Accepted(Receipted),
+    /// What was handed out.
+    Taken(Vec<Delivery>),
+    /// The delivery is at this stage.
+    Stage(Stage),
+    /// The lease lasts until then.
+    Lease(Time),
+}
+
+/// A message that was taken in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Receipted {
+    /// Its id.
+    pub id: MessageId,
+    /// Its number, while the state remembers it.
+    pub message: Option<MessageKey>,
+    /// Whether it had been taken in before; nothing was added then.
+    pub duplicate: bool,
+    /// The reply, where the sender waits and it has come already.
+    pub answer: Option<MessageId>,
+    /// Until when its sender waits for a reply; nothing when it does not, or no longer.
+    pub wait_until: Option<Time>,
+    /// What its sender should know.
+    pub warnings: Vec<Warning>,
+}
+
+/// A message that is handed out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Delivery {
+    /// The id of this handing-out.
+    pub delivery: DeliveryId,
+    /// The message.
+    pub id: MessageId,
+    /// Its number.
+    pub message: MessageKey,
+    /// The entry.
+    pub entry: EntryKey,
+    /// Where its body lies in the log.
+    pub body: Seq,
+    /// Who sent it.
+    pub from: AgentKey,
+    /// What it means.
+    pub kind: Kind,
+    /// How urgent it is.
+    pub priority: Priority,
+    /// How hard the bus tries.
+    pub guarantee: Guarantee,
+    /// The how-manieth time this agent is given it, from 1.
+    pub attempt: u32,
+    /// Until when the agent has it.
+    pub lease_until: Time,
+    /// Who was tried before, and what came of it.
+    pub tried: Vec<Tried>,
+}
+
+/// A recipient that was tried before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tried {
+    /// The agent, by name: it may be unknown or gone.
+    pub agent: Box<str>,
+    /// How often.
+    pub attempts: u32,
+    /// What came of it.
+    pub reason: Box<str>,
+}

@@ -1,0 +1,262 @@
+//! Random commands: each is a few numbers, read against the state that is there when its turn comes.
+
+use message::{
+    Address, AgentName, AgentRef, Backoff, DeliveryId, Dialect, Guarantee, Kind, MessageId, PresenceState,
+    Priority,
+};
+use proptest::prelude::*;
+
+use crate::tests::world::{Outcome, World};
+use crate::{
+    Accept, AgentKey, Command, Delay, Door, Effect, EntryKey, Fingerprint, Identity, MessageKey, Nack,
+    Register, Reply, Retention, SessionKey, Take, Time,
+};
+
+const NAMES: [&str; 5] = ["ann", "bob", "cid", "dan", "eve"];
+const ADDRESSES: [&str; 12] = [
+    "ann",
+    "bob",
+    "cid",
+    "dan",
+    "did:plc:bob",
+    "bob#1",
+    "cid#2",
+    "roles.dev",
+    "#news",
+    "channel:team",
+    "all",
+    "human",
+];
+const TASKS: [Option<&str>; 4] = [None, None, Some("t1"), Some("t2")];
+const LIVES_MS: [Option<u64>; 4] = [None, None, Some(3_000), Some(40_000)];
+
+/// A command in the making.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Op {
+    what: u8,
+    one: u8,
+    other: u8,
+    flags: u16,
+}
+
+/// What random commands can refer to.
+#[derive(Default)]
+pub(crate) struct Seen {
+    messages: Vec<MessageId>,
+    deliveries: Vec<(AgentKey, DeliveryId)>,
+    sent: u64,
+}
+
+pub(crate) fn op() -> impl Strategy<Value = Op> {
+    any::<(u8, u8, u8, u16)>().prop_map(|(what, one, other, flags)| Op { what, one, other, flags })
+}
+
+/// Makes everybody known, and some of them members and connected.
+pub(crate) fn open(world: &mut World) {
+    for one in 0..4 {
+        Op { what: 0, one, other: 0, flags: 0 }.run(world, &mut Seen::default());
+    }
+    for (one, other) in [(0, 7), (1, 7), (0, 8), (1, 8), (2, 9)] {
+        Op { what: 4, one, other, flags: 0 }.run(world, &mut Seen::default());
+    }
+}
+
+impl Op {
+    /// Carries the command out.
+    pub(crate) fn run(self, world: &mut World, seen: &mut Seen) {
+        match self.what % 64 {
+            0..=1 => self.register(world),
+            2 => {
+                world.run(&Command::Remove { agent: self.agent() });
+            }
+            3..=4 => {
+                world.run(&Command::Join { agent: self.agent(), address: &self.address() });
+            }
+            5 => {
+                world.run(&Command::Leave { agent: self.agent(), address: &self.address() });
+            }
+            6 => {
+                let state = PresenceState::ALL[usize::from(self.other) % PresenceState::ALL.len()];
+                world.run(&Command::SetPresence { agent: self.agent(), state, detail: b"x" });
+            }
+            7..=8 => {
+                let door = Door::ALL[usize::from(self.other) % Door::ALL.len()];
+                world.run(&Command::OpenSession { agent: self.agent(), door });
+            }
+            9 => {
+                world.run(&Command::CloseSession { session: SessionKey((self.other % 6).into()) });
+            }
+            10 => {
+                let command = if self.has(6) { Command::Restart } else { Command::Wake };
+                world.run(&command);
+            }
+            11..=28 => self.send(world, seen),
+            29..=39 => self.take(world, seen),
+            40..=52 => self.settle(world, seen),
+            53..=57 => self.pass_time(world),
+            _ => self.rare(world, seen),
+        }
+    }
+
+    fn register(self, world: &mut World) {
+        let text = NAMES[usize::from(self.one) % NAMES.len()];
+        let name: AgentName = text.parse().unwrap();
+        let alias = format!("did:plc:{text}");
+        let aliases: &[&str] = if self.has(0) { &[] } else { &[&alias] };
+        world.run(&Command::Register(Register {
+            name: &name,
+            aliases,
+            dialect: Dialect::Bus,
+            profile: b"p",
+        }));
+    }
+
+    fn send(self, world: &mut World, seen: &mut Seen) {
+        let mut to = vec![self.address()];
+        if self.has(0) {
+            to.push(ADDRESSES[usize::from(self.one) % ADDRESSES.len()].parse().unwrap());
+        }
+        let fallback: Vec<AgentRef> =
+            if self.has(1) { vec!["cid".parse().unwrap(), "dan".parse().unwrap()] } else { vec![] };
+        let answered = seen.pick(self.other).filter(|_| self.has(2)).map(|id| id.to_string());
+        seen.sent += u64::from(!self.has_all(&[3, 4]));
+        let native_id = seen.sent.to_string();
+        let body = format!("body {}", if self.has(5) { 0 } else { seen.sent });
+        let lifetime_ms = LIVES_MS[usize::from(self.flags >> 6) % 4];
+        let accept = Accept {
+            from: self.agent(),
+            to: &to,
+            kind: Kind::ALL[usize::from(self.one / 5) % Kind::ALL.len()],
+            priority: Priority::ALL[usize::from(self.flags >> 8) % 4],
+            guarantee: if self.has(10) { Guarantee::AtMostOnce } else { Guarantee::AtLeastOnce },
+            identity: if self.has_all(&[2, 5]) { Identity::Content } else { Identity::Native(&native_id) },
+            fingerprint: Fingerprint::of(&[body.as_bytes()]),
+            task: TASKS[usize::from(self.flags >> 11) % 4],
+            thread: Some("chat").filter(|_| self.has(4)),
+            reply_to: answered.as_deref(),
+            created: None,
+            expires: None,
+            lifetime_ms,
+            timeout_ms: Some(5_000).filter(|_| self.has_all(&[1, 6])),
+            retries: Some(u32::from(self.one % 3)).filter(|_| self.has(13)),
+            backoff: Backoff::ALL.get(usize::from(self.other % 4)).copied(),
+            fallback: &fallback,
+            wait_ms: Some(20_000).filter(|_| self.has(14)),
+            live_only: self.has_all(&[7, 9, 13]),
+            hold: self.has(15),
+            hops: 0,
+            body: body.as_bytes(),
+        };
+        let outcome = world.run(&Command::Accept(Box::new(accept)));
+        if let Ok(Reply::Accepted(receipted)) = &outcome.reply {
+            seen.messages.push(receipted.id);
+        }
+        seen.note(world, &outcome);
+    }
+
+    fn take(self, world: &mut World, seen: &mut Seen) {
+        let session = Some(SessionKey((self.other % 4).into())).filter(|_| self.has(0));
+        let lease_ms = if self.has(1) { 1_000 } else { 30_000 };
+        let max = u32::from(self.other % 5);
+        let take = Take { agent: self.agent(), session, max, bytes_max: 60, lease_ms, by: "ops" };
+        let outcome = world.run(&Command::Take(take));
+        if let Ok(Reply::Taken(deliveries)) = outcome.reply {
+            seen.deliveries.extend(deliveries.iter().map(|delivery| (take.agent, delivery.delivery)));
+        }
+    }
+
+    fn settle(self, world: &mut World, seen: &mut Seen) {
+        let nth = seen.deliveries.len().checked_sub(1 + usize::from(self.other) % 8);
+        let Some((agent, delivery)) = nth.map(|nth| seen.deliveries[nth]) else { return };
+        let delay = match self.flags % 4 {
+            0 => Delay::Never,
+            1 => Delay::Ms(2_500),
+            _ => Delay::Backoff,
+        };
+        let command = match self.one % 8 {
+            0..=2 => Command::Ack { agent, delivery, by: "ops" },
+            3 | 4 => Command::Nack(Nack { agent, delivery, reason: "no", delay }),
+            5 => Command::Return { agent, delivery },
+            6 => Command::Extend { agent, delivery, lease_ms: 9_000 },
+            _ => Command::Surface { agent, delivery, by: "ops" },
+        };
+        world.run(&command);
+    }
+
+    fn pass_time(self, world: &mut World) {
+        let ms = [10, 700, 1_000, 6_000, 45_000][usize::from(self.one) % 5];
+        world.now += ms;
+        world.wall =
+            if self.flags.is_multiple_of(32) { world.wall.saturating_sub(ms) } else { world.wall + ms };
+        // Not always everything: what is due can lie around while other things happen.
+        for due in world.broker.due(Time(world.now), Time(world.wall), usize::from(self.other % 16)) {
+            world.run(&Command::Due(due));
+        }
+    }
+
+    fn rare(self, world: &mut World, seen: &mut Seen) {
+        let message = seen.pick(self.other).unwrap_or(MessageId::from_bytes([1; 16]));
+        let by = self.agent();
+        let entry = world.broker.dead_letters().next().map_or(EntryKey(self.other.into()), |dead| dead.entry);
+        let command = match self.one % 10 {
+            0 => Command::Retract { message, by },
+            1 => Command::Amend { message, by, body: b"another body" },
+            2 => Command::Resume { message: world.parked().unwrap_or(message) },
+            3 => Command::Process { agent: by, message, by: "ops" },
+            4 | 5 => Command::RetryDead { entry },
+            6 => Command::DropDead { entry },
+            7 => Command::EndWait { message },
+            8 => {
+                let message = MessageKey(u32::from(self.other) % 16);
+                let bytes = world.broker.message(message).map_or(0, |message| message.bytes as usize);
+                Command::Carry { message, body: &[b'x'; 2_000][..bytes] }
+            }
+            _ => Command::Tune(Retention {
+                known_per_sender_max: u64::from(self.flags % 9),
+                known_max: u64::from(self.flags % 31),
+                known_ms: 60_000,
+                content_ms: 5_000,
+                settled_max: u64::from(self.flags % 7),
+                dead_max: u64::from(self.flags % 5),
+            }),
+        };
+        let retract_of = |by| Command::Retract { message, by };
+        let outcome = world.run(&command);
+        // Most guess the sender wrong; the operator may do it for anybody.
+        if outcome.reply.is_err() && self.one.is_multiple_of(10) {
+            world.run(&retract_of(AgentKey::HUMAN));
+        }
+    }
+
+    fn agent(self) -> AgentKey {
+        AgentKey(u32::from(self.one) % 6 + 2 - u32::from(self.one == 255) * 2)
+    }
+
+    fn address(self) -> Address {
+        ADDRESSES[usize::from(self.other) % ADDRESSES.len()].parse().unwrap()
+    }
+
+    fn has(self, bit: u16) -> bool {
+        self.flags >> bit & 1 == 1
+    }
+
+    fn has_all(self, bits: &[u16]) -> bool {
+        bits.iter().all(|bit| self.has(*bit))
+    }
+}
+
+impl Seen {
+    fn pick(&self, number: u8) -> Option<MessageId> {
+        self.messages.len().checked_sub(1 + usize::from(number) % 12).map(|nth| self.messages[nth])
+    }
+
+    fn note(&mut self, world: &World, outcome: &Outcome) {
+        for effect in &outcome.effects {
+            if let Effect::Answered { message, delivery, .. } = effect
+                && let Some(asked) = world.broker.find(*message).and_then(|key| world.broker.message(key))
+            {
+                self.deliveries.push((asked.from, *delivery));
+            }
+        }
+    }
+}

@@ -1,0 +1,409 @@
+//! The world outside the bus: agents that know only what they were told, and ask accordingly.
+
+use std::rc::Rc;
+
+use broker::{AgentKey, EntryKey, SessionKey, Time};
+use message::{Address, AgentRef, DeliveryId, Guarantee, MessageId, Priority};
+
+use crate::request::{Request, Sent, TakeWish};
+use crate::step::{Ask, Change, Letter, To};
+use crate::world::{TASKS, THREADS, World, parsed};
+
+/// Deliveries that an agent still thinks about; old ones make late answers.
+const MEMORY: usize = 12;
+
+/// What everybody outside knows.
+pub(crate) struct Client {
+    agents: Vec<Agent>,
+    /// Everything that was ever sent, answered or not.
+    sends: Vec<Rc<Sent>>,
+    /// Messages whose receipts came, with who sent them.
+    messages: Vec<(MessageId, AgentKey)>,
+    bodies: u32,
+}
+
+/// What the client asks for: something to be carried out, or to be given what comes.
+#[derive(Clone, Debug)]
+pub(crate) enum Asked {
+    Request(Request),
+    /// Waits with credit: so many may be handed to it as they come.
+    Credit {
+        agent: AgentKey,
+        session: SessionKey,
+        credit: u32,
+        lease_ms: u64,
+    },
+}
+
+#[derive(Default)]
+struct Agent {
+    key: Option<AgentKey>,
+    sessions: Vec<SessionKey>,
+    given: Vec<Given>,
+}
+
+/// Something that an agent was given.
+#[derive(Clone, Copy)]
+struct Given {
+    delivery: DeliveryId,
+    message: MessageId,
+    /// Who sent it, if that was told.
+    from: Option<AgentKey>,
+    touched: bool,
+}
+
+/// For whom an answer is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asker {
+    /// The agent of this number in the world.
+    Agent(usize),
+    /// Whoever runs the bus.
+    Operator,
+}
+
+impl Client {
+    pub(crate) fn new(world: &World) -> Self {
+        Client {
+            agents: world.names.iter().map(|_| Agent::default()).collect(),
+            sends: Vec::new(),
+            messages: Vec::new(),
+            bodies: 0,
+        }
+    }
+
+    /// Turns a step into what is asked for; nothing if there is nothing to ask about.
+    pub(crate) fn ask(
+        &mut self,
+        world: &World,
+        ask: &Ask,
+        wall: Time,
+        dead: &[EntryKey],
+    ) -> Option<(Asker, Asked)> {
+        if let Ask::Register { agent, alias } = ask {
+            let aliases = if *alias { vec![world.alias(usize::from(*agent))] } else { Vec::new() };
+            let name = world.names[usize::from(*agent)].clone();
+            return Some((Asker::Agent(usize::from(*agent)), request(Request::Register { name, aliases })));
+        }
+        match ask {
+            Ask::Register { .. } => None,
+            Ask::Remove { agent } => {
+                let key = self.agents[usize::from(*agent)].key.take()?;
+                Some((Asker::Operator, request(Request::Remove { agent: key })))
+            }
+            Ask::Send(letter) => self.send(world, letter, wall),
+            Ask::Again { send, change } => self.again(*send, *change),
+            Ask::Answer { agent, delivery, kind, native } => {
+                let sent = self.answer(world, usize::from(*agent), *delivery, *native)?;
+                let sent = Rc::new(Sent { kind: *kind, ..sent });
+                self.sends.push(Rc::clone(&sent));
+                Some((Asker::Agent(usize::from(*agent)), request(Request::Accept(sent))))
+            }
+            Ask::Join { .. }
+            | Ask::Leave { .. }
+            | Ask::Presence { .. }
+            | Ask::Connect { .. }
+            | Ask::Disconnect { .. }
+            | Ask::Take { .. }
+            | Ask::Credit { .. } => self.presence(world, ask),
+            Ask::Surface { .. }
+            | Ask::Ack { .. }
+            | Ask::Process { .. }
+            | Ask::Nack { .. }
+            | Ask::Extend { .. }
+            | Ask::Return { .. } => self.handle(ask),
+            Ask::Retract { .. } | Ask::Amend { .. } | Ask::Resume { .. } | Ask::EndWait { .. } => {
+                self.meddle(ask)
+            }
+            Ask::RetryDead { nth } => {
+                Some((Asker::Operator, request(Request::RetryDead { entry: pick(dead, *nth)? })))
+            }
+            Ask::DropDead { nth } => {
+                Some((Asker::Operator, request(Request::DropDead { entry: pick(dead, *nth)? })))
+            }
+        }
+    }
+
+    /// Notes that an agent is registered under a number.
+    pub(crate) fn registered(&mut self, agent: usize, key: AgentKey) {
+        self.agents[agent].key = Some(key);
+    }
+
+    /// Notes that an agent is connected.
+    pub(crate) fn connected(&mut self, agent: usize, session: SessionKey) {
+        self.agents[agent].sessions.push(session);
+    }
+
+    /// Notes what became of a message that was sent.
+    pub(crate) fn receipted(&mut self, id: MessageId, from: AgentKey) {
+        self.messages.push((id, from));
+    }
+
+    /// Notes what an agent was given.
+    pub(crate) fn given(
+        &mut self,
+        agent: usize,
+        delivery: DeliveryId,
+        message: MessageId,
+        from: Option<AgentKey>,
+    ) {
+        let given = &mut self.agents[agent].given;
+        given.push(Given { delivery, message, from, touched: false });
+        if given.len() > MEMORY {
+            given.remove(0);
+        }
+    }
+
+    /// Finds the agent that sent a message.
+    pub(crate) fn sender_of(&self, message: MessageId) -> Option<usize> {
+        let (_, from) = self.messages.iter().find(|(id, _)| *id == message)?;
+        self.agent_of(*from)
+    }
+
+    /// Finds the agent of a number, as far as it is known here.
+    pub(crate) fn agent_of(&self, key: AgentKey) -> Option<usize> {
+        self.agents.iter().position(|agent| agent.key == Some(key))
+    }
+
+    /// Notes that every connection is gone.
+    pub(crate) fn cut_off(&mut self) {
+        for agent in &mut self.agents {
+            agent.sessions.clear();
+        }
+    }
+
+    fn send(&mut self, world: &World, letter: &Letter, wall: Time) -> Option<(Asker, Asked)> {
+        let agent = usize::from(letter.from);
+        let from = self.agents[agent].key?;
+        let body = self.body(usize::from(letter.body_len));
+        let created = letter.created.map(|off| Time(wall.0.saturating_add_signed(off)));
+        let sent = Rc::new(Sent {
+            from,
+            to: letter.to.iter().map(|to| address(world, *to)).collect(),
+            kind: letter.kind,
+            priority: letter.priority,
+            guarantee: letter.guarantee,
+            native_id: letter.native.map(|number| format!("n{number}")),
+            task: letter.task.map(|task| TASKS[usize::from(task)]),
+            thread: letter.thread.map(|thread| THREADS[usize::from(thread)]),
+            reply_to: None,
+            created,
+            expires: letter.expires_ms.map(|ms| created.unwrap_or(wall).plus_ms(ms)),
+            lifetime_ms: letter.lifetime_ms,
+            timeout_ms: letter.timeout_ms,
+            retries: letter.retries,
+            backoff: letter.backoff,
+            fallback: letter.fallback.iter().map(|agent| fallback(world, *agent)).collect(),
+            wait_ms: letter.wait_ms,
+            live_only: letter.live_only,
+            hold: letter.hold,
+            hops: letter.hops,
+            body,
+        });
+        self.sends.push(Rc::clone(&sent));
+        Some((Asker::Agent(agent), request(Request::Accept(sent))))
+    }
+
+    fn again(&mut self, send: u32, change: Change) -> Option<(Asker, Asked)> {
+        // Mostly what was sent just now: that is what a sender repeats, and what a crash may have taken.
+        let recent = self.sends.len().saturating_sub(if send.is_multiple_of(3) { 50 } else { 4 });
+        let mut sent = pick_ref(&self.sends[recent..], send)?.clone();
+        let agent = self.agent_of(sent.from)?;
+        if change == Change::Body {
+            let body = self.body(20);
+            sent = Rc::new(Sent { body, ..sent.as_ref().clone() });
+        }
+        Some((Asker::Agent(agent), request(Request::Accept(sent))))
+    }
+
+    fn answer(&mut self, world: &World, agent: usize, delivery: u32, native: bool) -> Option<Sent> {
+        let from = self.agents[agent].key?;
+        let given = pick(&self.agents[agent].given, delivery)?;
+        let to = match given.from? {
+            AgentKey::HUMAN => parsed("human"),
+            key => Address::from(world.names[self.agent_of(key)?].clone()),
+        };
+        let body = self.body(12);
+        Some(Sent {
+            from,
+            to: vec![to],
+            kind: message::Kind::Note,
+            priority: Priority::Normal,
+            guarantee: Guarantee::AtLeastOnce,
+            native_id: native.then(|| format!("r{}", self.bodies)),
+            task: None,
+            thread: None,
+            reply_to: Some(given.message.to_string()),
+            created: None,
+            expires: None,
+            lifetime_ms: None,
+            timeout_ms: None,
+            retries: None,
+            backoff: None,
+            fallback: Vec::new(),
+            wait_ms: None,
+            live_only: false,
+            hold: false,
+            hops: 0,
+            body,
+        })
+    }
+
+    fn presence(&mut self, world: &World, ask: &Ask) -> Option<(Asker, Asked)> {
+        let (number, asked) = match ask {
+            Ask::Join { agent, group } => {
+                let address = world.groups[usize::from(*group)].clone();
+                (*agent, request(Request::Join { agent: self.key(*agent)?, address }))
+            }
+            Ask::Leave { agent, group } => {
+                let address = world.groups[usize::from(*group)].clone();
+                (*agent, request(Request::Leave { agent: self.key(*agent)?, address }))
+            }
+            Ask::Presence { agent } => (*agent, request(Request::Presence { agent: self.key(*agent)? })),
+            Ask::Connect { agent } => (*agent, request(Request::Connect { agent: self.key(*agent)? })),
+            Ask::Disconnect { agent, session } => {
+                let sessions = &mut self.agents[usize::from(*agent)].sessions;
+                let index = usize::from(*session) % sessions.len().max(1);
+                let session = (index < sessions.len()).then(|| sessions.remove(index))?;
+                (*agent, request(Request::Disconnect { session }))
+            }
+            Ask::Take { agent, session, max, bytes_max, lease_ms } => {
+                let key = self.key(*agent)?;
+                let session = session.and_then(|nth| self.session(*agent, nth));
+                let (max, bytes_max) = (u32::from(*max), u64::from(*bytes_max));
+                let wish = TakeWish { agent: key, session, max, bytes_max, lease_ms: *lease_ms };
+                (*agent, request(Request::Take(wish)))
+            }
+            Ask::Credit { agent, session, credit, lease_ms } => {
+                let (key, session) = (self.key(*agent)?, self.session(*agent, *session)?);
+                let credit = u32::from(*credit);
+                (*agent, Asked::Credit { agent: key, session, credit, lease_ms: *lease_ms })
+            }
+            _ => return None,
+        };
+        Some((Asker::Agent(usize::from(number)), asked))
+    }
+
+    fn handle(&mut self, ask: &Ask) -> Option<(Asker, Asked)> {
+        let (number, asked) = match ask {
+            Ask::Surface { agent, delivery } => {
+                let (key, given) = self.touch(*agent, *delivery, false)?;
+                (*agent, Request::Surface { agent: key, delivery: given.delivery })
+            }
+            Ask::Ack { agent, delivery } => {
+                let (key, given) = self.touch(*agent, *delivery, false)?;
+                (*agent, Request::Ack { agent: key, delivery: given.delivery })
+            }
+            Ask::Process { agent, message } => {
+                let (key, given) = self.touch(*agent, *message, false)?;
+                (*agent, Request::Process { agent: key, message: given.message })
+            }
+            Ask::Nack { agent, delivery, delay } => {
+                let (key, given) = self.touch(*agent, *delivery, false)?;
+                (*agent, Request::Nack { agent: key, delivery: given.delivery, delay: *delay })
+            }
+            Ask::Extend { agent, delivery, lease_ms } => {
+                let (key, given) = self.touch(*agent, *delivery, false)?;
+                (*agent, Request::Extend { agent: key, delivery: given.delivery, lease_ms: *lease_ms })
+            }
+            Ask::Return { agent, delivery } => {
+                let (key, given) = self.touch(*agent, *delivery, true)?;
+                (*agent, Request::Return { agent: key, delivery: given.delivery })
+            }
+            _ => return None,
+        };
+        Some((Asker::Agent(usize::from(number)), request(asked)))
+    }
+
+    fn meddle(&mut self, ask: &Ask) -> Option<(Asker, Asked)> {
+        let asked = match ask {
+            Ask::Retract { message, honest } => {
+                let (message, by) = self.own(*message, *honest)?;
+                Request::Retract { message, by }
+            }
+            Ask::Amend { message, honest, body_len } => {
+                let (message, by) = self.own(*message, *honest)?;
+                Request::Amend { message, by, body: self.body(usize::from(*body_len)) }
+            }
+            Ask::Resume { message } => Request::Resume { message: pick(&self.messages, *message)?.0 },
+            Ask::EndWait { message } => Request::EndWait { message: pick(&self.messages, *message)?.0 },
+            _ => return None,
+        };
+        Some((Asker::Operator, request(asked)))
+    }
+
+    /// Chooses a message, and its sender or somebody else who has no say in it.
+    fn own(&self, message: u32, honest: bool) -> Option<(MessageId, AgentKey)> {
+        let recent = self.messages.len().saturating_sub(8);
+        let (id, from) = pick(&self.messages[recent..], message)?;
+        if honest {
+            return Some((id, from));
+        }
+        let other = self.agents.iter().filter_map(|agent| agent.key).find(|key| *key != from)?;
+        Some((id, other))
+    }
+
+    /// Chooses a delivery: mostly one that nothing was said about yet.
+    fn touch(&mut self, agent: u8, nth: u32, only_fresh: bool) -> Option<(AgentKey, Given)> {
+        let agent = &mut self.agents[usize::from(agent)];
+        let key = agent.key?;
+        let fresh: Vec<usize> = (0..agent.given.len()).filter(|index| !agent.given[*index].touched).collect();
+        let index = if only_fresh || (!fresh.is_empty() && !nth.is_multiple_of(5)) {
+            pick(&fresh, nth)?
+        } else {
+            nth as usize % agent.given.len().max(1)
+        };
+        let given = agent.given.get_mut(index)?;
+        given.touched = true;
+        let chosen = *given;
+        if only_fresh {
+            agent.given.remove(index);
+        }
+        Some((key, chosen))
+    }
+
+    fn key(&self, agent: u8) -> Option<AgentKey> {
+        self.agents[usize::from(agent)].key
+    }
+
+    fn session(&self, agent: u8, nth: u8) -> Option<SessionKey> {
+        pick(&self.agents[usize::from(agent)].sessions, u32::from(nth))
+    }
+
+    /// Makes a body that no other message has.
+    fn body(&mut self, len: usize) -> Rc<[u8]> {
+        self.bodies += 1;
+        let mut body = format!("{}:", self.bodies).into_bytes();
+        body.resize(len.max(body.len()), b'.');
+        body.into()
+    }
+}
+
+fn request(request: Request) -> Asked {
+    Asked::Request(request)
+}
+
+fn pick<T: Copy>(items: &[T], nth: u32) -> Option<T> {
+    pick_ref(items, nth).copied()
+}
+
+fn pick_ref<T>(items: &[T], nth: u32) -> Option<&T> {
+    // The low bits decide other things at the callers.
+    items.get((nth >> 4) as usize % items.len().max(1))
+}
+
+fn address(world: &World, to: To) -> Address {
+    match to {
+        To::Agent(agent) => Address::from(world.names[usize::from(agent)].clone()),
+        To::Alias(agent) => parsed(&world.alias(usize::from(agent))),
+        To::Session(agent, session) => {
+            Address::Session { agent: world.names[usize::from(agent)].clone(), session: u32::from(session) }
+        }
+        To::Group(group) => world.groups[usize::from(group)].clone(),
+        To::All => Address::All,
+        To::Human => parsed("human"),
+    }
+}
+
+fn fallback(world: &World, agent: u8) -> AgentRef {
+    AgentRef::from(world.names[usize::from(agent)].clone())
+}

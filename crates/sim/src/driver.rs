@@ -1,0 +1,308 @@
+//! The driver: does with broker and log what a node does, in the order that the promises depend on.
+//!
+//! A turn takes what was asked, carries it out, offers what became ready to those who wait with credit, does what is
+//! due, and appends all of it as one batch. A sync makes batches durable. An answer, whatever it says, leaves only
+//! when everything is durable that the broker held when it was made. When anything goes wrong with the disk the
+//! process stops; a new one starts from the newest snapshot and the tail of the log.
+
+mod node;
+mod start;
+mod upkeep;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use broker::{Delivery, Effect, EntryKey, Refusal, Reply, Settings, Time};
+use log::{MemDisk, Options};
+use message::{MessageId, Seq};
+
+use crate::client::{Asked, Asker};
+use crate::plant::{DriverPlant, Plant};
+use crate::random::Dice;
+use crate::request::Request;
+use crate::step::{Crash, CrashPoint, DiskFault};
+use crate::violation::Violation;
+use crate::world::World;
+
+use node::Node;
+
+/// What was asked and what came of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    pub(crate) asker: Asker,
+    pub(crate) request: Request,
+    pub(crate) outcome: Result<Reply, Refusal>,
+    /// What the world should be told because of it.
+    pub(crate) effects: Vec<Effect>,
+    /// Which dead letter was meant, where one was.
+    pub(crate) dead: Option<(MessageId, String)>,
+    pub(crate) now: Time,
+    pub(crate) wall: Time,
+    /// The last event that the broker held then.
+    pub(crate) last: Seq,
+}
+
+/// What can be seen of the bus, in order.
+#[derive(Clone, Debug)]
+pub(crate) enum Seen {
+    /// Something was carried out; nobody knows yet.
+    Answered(Box<Answer>),
+    /// Something was refused because there is no room on the disk; the broker was not asked.
+    NoRoom(Request),
+    /// Everything that the clock had made due was done.
+    Elapsed { now: Time, wall: Time, effects: Vec<Effect>, last: Seq },
+    /// A turn is over: who still waits, and where the broker is.
+    TurnOver { waiting: Vec<Waiting>, last: Seq, now: Time, wall: Time },
+    /// An answer left.
+    Released(Box<Answer>),
+    /// What was handed out, with the document that was read from the log for it.
+    Handed { delivery: Box<Delivery>, body: Vec<u8> },
+    /// Messages about replies left.
+    Told(Vec<Effect>),
+    /// The process is gone.
+    Crashed,
+    /// A process has started, with the log up to here, and before it did anything.
+    Started { last: Seq, now: Time },
+}
+
+/// Somebody who waits with credit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waiting {
+    pub(crate) asker: Asker,
+    pub(crate) agent: broker::AgentKey,
+    pub(crate) session: broker::SessionKey,
+    pub(crate) credit: u32,
+    pub(crate) lease_ms: u64,
+}
+
+/// The machine on which nodes run, one after the other.
+pub(crate) struct Driver {
+    disk: MemDisk,
+    options: Options,
+    settings: Settings,
+    retention: broker::Retention,
+    plant: Option<Plant>,
+    dice: Dice,
+    clock: Clock,
+    node: Option<Node>,
+    /// What was asked and not yet looked at.
+    inbox: VecDeque<(Asker, Asked)>,
+    seen: Vec<Seen>,
+    sync_fault: Option<(u64, DiskFault)>,
+    write_fault: Option<(u64, DiskFault)>,
+    slept: bool,
+    /// Whether somebody else fills the disk.
+    is_crowded: bool,
+    /// Where each batch ends, and what was known to be durable when it was written.
+    marks: Vec<(Seq, Seq)>,
+    /// What the state looked like after each turn of the process before that may have survived.
+    past: BTreeMap<Seq, Vec<u8>>,
+}
+
+/// Time as it is, and as the wall clock shows it.
+#[derive(Clone, Copy, Debug)]
+struct Clock {
+    real: u64,
+    wall_offset: i64,
+}
+
+/// Why a process stopped by itself.
+pub(crate) enum Stop {
+    /// The disk failed it; another process may start.
+    Disk,
+    /// Something that must never happen.
+    Violation(Violation),
+}
+
+impl From<Violation> for Stop {
+    fn from(violation: Violation) -> Self {
+        Stop::Violation(violation)
+    }
+}
+
+impl Driver {
+    /// Makes a machine with an empty disk, and starts a node on it.
+    pub(crate) fn new(world: &World, plant: Option<Plant>) -> Result<Self, Violation> {
+        let mut options = Options::small(world.seed);
+        options.plant = Plant::of_log(plant);
+        let mut driver = Driver {
+            disk: MemDisk::new(),
+            options,
+            settings: world.settings.clone(),
+            retention: world.retention,
+            plant,
+            dice: Dice::new(world.seed, 3),
+            clock: Clock { real: 1_800_000_000_000, wall_offset: 0 },
+            node: None,
+            inbox: VecDeque::new(),
+            seen: Vec::new(),
+            sync_fault: None,
+            write_fault: None,
+            slept: false,
+            is_crowded: false,
+            marks: Vec::new(),
+            past: BTreeMap::new(),
+        };
+        driver.start()?;
+        Ok(driver)
+    }
+
+    /// Takes what was seen since the last time.
+    pub(crate) fn take_seen(&mut self) -> Vec<Seen> {
+        std::mem::take(&mut self.seen)
+    }
+
+    pub(crate) fn ask(&mut self, asker: Asker, asked: Asked) {
+        self.inbox.push_back((asker, asked));
+    }
+
+    pub(crate) fn wall(&self) -> Time {
+        self.clock.wall()
+    }
+
+    /// Returns the dead letters, as an operator sees them.
+    pub(crate) fn dead(&self) -> Vec<EntryKey> {
+        self.node.as_ref().map(Node::dead).unwrap_or_default()
+    }
+
+    /// Lends the living broker, if nothing was done with it that nobody has seen.
+    pub(crate) fn settled_broker(&self) -> Option<&broker::Broker> {
+        self.node.as_ref().map(|node| &node.broker)
+    }
+
+    pub(crate) fn pass(&mut self, ms: u64) {
+        self.clock.real += ms;
+    }
+
+    pub(crate) fn jump(&mut self, ms: i64) {
+        self.clock.wall_offset += ms;
+    }
+
+    pub(crate) fn sleep(&mut self, ms: u64) {
+        self.clock.real += ms;
+        self.slept = true;
+    }
+
+    pub(crate) fn fill_disk(&mut self, bytes: u64) {
+        let used: u64 = self.disk.files().iter().map(|(_, bytes)| bytes).sum();
+        self.disk.set_capacity(Some(used + bytes));
+        self.is_crowded = true;
+    }
+
+    pub(crate) fn free_disk(&mut self) -> Result<(), Violation> {
+        self.disk.set_capacity(None);
+        self.is_crowded = false;
+        match &mut self.node {
+            Some(node) => {
+                let kept = node.keep();
+                self.survive(kept)
+            }
+            None => self.start(),
+        }
+    }
+
+    pub(crate) fn fail_sync(&mut self, after: u64, fault: DiskFault) {
+        self.sync_fault = Some((after, fault));
+    }
+
+    pub(crate) fn fail_write(&mut self, after: u64, fault: DiskFault) {
+        self.write_fault = Some((after, fault));
+    }
+
+    /// Works off what was asked and appends it.
+    pub(crate) fn turn(&mut self) -> Result<(), Violation> {
+        let worked = self.work();
+        let appended = worked.and_then(|()| self.append());
+        self.survive(appended)
+    }
+
+    /// Makes the log durable and lets answers out.
+    pub(crate) fn sync(&mut self) -> Result<(), Violation> {
+        let synced = self.sync_log();
+        let synced = synced.and_then(|()| self.release());
+        self.survive(synced)
+    }
+
+    /// Lets the process die, and another start.
+    pub(crate) fn crash(&mut self, crash: &Crash) -> Result<(), Violation> {
+        let outcome = self.go_up_to(crash.at);
+        if let Err(Stop::Violation(violation)) = outcome {
+            return Err(violation);
+        }
+        self.die(crash.power);
+        self.clock.real += crash.down_ms;
+        if let Some(operation) = crash.again {
+            let at = self.disk.operations() + operation;
+            self.disk.fault_at(at, log::Fault::PowerOff);
+        }
+        self.start()
+    }
+
+    /// Brings everything to rest: no more faults, and everything durable.
+    pub(crate) fn settle(&mut self) -> Result<(), Violation> {
+        (self.sync_fault, self.write_fault) = (None, None);
+        self.disk.clear_faults();
+        self.free_disk()?;
+        self.turn()?;
+        self.sync()
+    }
+
+    fn go_up_to(&mut self, at: CrashPoint) -> Result<(), Stop> {
+        match at {
+            CrashPoint::Idle => Ok(()),
+            CrashPoint::BeforeWrite => self.work(),
+            CrashPoint::AfterWrite => {
+                self.work()?;
+                self.append()
+            }
+            CrashPoint::DuringSync => {
+                self.work()?;
+                self.append()?;
+                let operation = self.disk.operations() + self.dice.below(2);
+                self.disk.fault_at(operation, log::Fault::PowerOff);
+                self.sync_log()
+            }
+            CrashPoint::AfterSync => {
+                self.work()?;
+                self.append()?;
+                self.sync_log()
+            }
+        }
+    }
+
+    /// Lets a process that the disk failed stop, and another start.
+    fn survive(&mut self, outcome: Result<(), Stop>) -> Result<(), Violation> {
+        match outcome {
+            Ok(()) => Ok(()),
+            Err(Stop::Violation(violation)) => Err(violation),
+            Err(Stop::Disk) => {
+                let power = self.dice.percent(50).then(|| self.dice.draw());
+                self.die(power);
+                self.start()
+            }
+        }
+    }
+
+    fn die(&mut self, power: Option<u64>) {
+        if let Some(node) = self.node.take() {
+            self.past = node.states;
+        }
+        self.inbox.clear();
+        self.slept = false;
+        (self.sync_fault, self.write_fault) = (None, None);
+        self.disk = match power {
+            Some(seed) => self.disk.crash(seed),
+            None => self.disk.copy(),
+        };
+        self.seen.push(Seen::Crashed);
+    }
+
+    fn driver_plant(&self) -> Option<DriverPlant> {
+        Plant::of_driver(self.plant)
+    }
+}
+
+impl Clock {
+    fn wall(self) -> Time {
+        Time(self.real.saturating_add_signed(self.wall_offset))
+    }
+}

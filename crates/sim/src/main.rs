@@ -1,0 +1,124 @@
+//! Simulation of the bus: the broker driven on a log whose disk fails, in small worlds made from seeds.
+//!
+//! A seed makes a world and a plan of steps. The driver does with broker and log what a node does; agents ask and
+//! answer with what they were told, and nothing else; a reference model, written apart from the broker and as plainly
+//! as possible, is told what was asked and answered and checks every promise after every step. Planted faults show
+//! that it would notice.
+
+mod args;
+mod client;
+mod driver;
+mod fleet;
+mod model;
+mod plan;
+mod plant;
+mod random;
+mod request;
+mod run;
+mod shrink;
+mod step;
+mod trace;
+mod violation;
+mod world;
+
+#[cfg(test)]
+mod tests;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::thread;
+
+use anyhow::Context;
+use clap::Parser;
+
+use args::Args;
+use fleet::{Order, Summary};
+use plant::Plant;
+use trace::Trace;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    match simulate(&args) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Does what was asked for, and says whether all promises held.
+fn simulate(args: &Args) -> anyhow::Result<bool> {
+    let mut out = io::stdout().lock();
+    if args.plants {
+        for plant in Plant::all() {
+            writeln!(out, "{:<28}{}", plant.name(), plant.summary())?;
+        }
+        return Ok(true);
+    }
+    // A panic of what is under test is a finding like any other, and is reported with its run.
+    std::panic::set_hook(Box::new(|_| {}));
+    if args.trace {
+        return trace_one(args, &mut out);
+    }
+    let jobs = match args.jobs {
+        Some(jobs) => jobs,
+        None => thread::available_parallelism().context("counting the processors")?.get(),
+    };
+    let order = Order {
+        seeds: args.seeds.clone(),
+        steps: args.steps,
+        jobs,
+        plant: args.plant,
+        stop: !args.keep_going,
+    };
+    let total = order.seeds.end - order.seeds.start;
+    let summary = fleet::run_all(&order, |done| eprintln!("{done} of {total} seeds"));
+    report(args, &summary, &mut out)?;
+    Ok(summary.failures.is_empty())
+}
+
+fn report(args: &Args, summary: &Summary, out: &mut impl Write) -> io::Result<()> {
+    for (seed, failure) in &summary.failures {
+        if args.keep_going {
+            writeln!(out, "seed {seed}, step {}: {}", failure.step, failure.violation)?;
+        }
+    }
+    if let Some((seed, failure)) = summary.failures.first_key_value().filter(|_| !args.keep_going) {
+        eprintln!("seed {seed} failed at step {}, looking for the shortest run that fails", failure.step);
+        let plan = plan::plan(*seed, args.steps);
+        let shrunk = shrink::shrink(&plan, failure, args.plant);
+        writeln!(out, "seed {seed} fails with the first {} of {} steps", shrunk.prefix, args.steps)?;
+        writeln!(out, "of which these {} are needed:", shrunk.plan.steps.len())?;
+        for line in &shrunk.lines {
+            writeln!(out, "  {line}")?;
+        }
+        writeln!(out, "{}", shrunk.failure.violation)?;
+        writeln!(out, "hint: sim --seeds {seed}..{} --steps {} --trace", seed + 1, shrunk.prefix)?;
+    }
+    let stats = &summary.stats;
+    writeln!(
+        out,
+        "seeds {} steps {} messages {} deliveries {} crashes {} failures {} trace {:016x}",
+        summary.seeds,
+        stats.steps,
+        stats.messages,
+        stats.deliveries,
+        stats.crashes,
+        summary.failures.len(),
+        summary.hash,
+    )
+}
+
+fn trace_one(args: &Args, out: &mut impl Write) -> anyhow::Result<bool> {
+    let plan = plan::plan(args.seeds.start, args.steps);
+    let outcome = run::run(&plan, args.plant, Trace::kept());
+    for line in &outcome.lines {
+        writeln!(out, "{line}")?;
+    }
+    if let Some(failure) = &outcome.failure {
+        writeln!(out, "step {}: {}", failure.step, failure.violation)?;
+    }
+    Ok(outcome.failure.is_none())
+}

@@ -1,0 +1,350 @@
+//! Taking messages in: repeats, for how long a message is wanted, and what it answers.
+
+use std::rc::Rc;
+
+use broker::{AgentKey, Effect, Receipted, Refusal, Reply, Time};
+use message::{Kind, MessageId, Stage};
+
+use super::Outcome;
+use super::route::{Reason, Route, Way};
+use super::state::{Is, Known, Letter, Part, Place, State, Turn};
+use crate::driver::Answer;
+use crate::request::Sent;
+use crate::violation::{Promise, Violation, broken, ensure};
+
+/// How far a sender's clock may be off before its times are not believed, in milliseconds.
+const SKEW_MS: u64 = 5_000;
+/// More than the bus itself ever writes in one message.
+const NOTICE_BYTES_MAX: u64 = 2_000;
+/// How long somebody who waits for a reply has to be written it, in milliseconds.
+const WRITE_MS: u64 = 60_000;
+
+impl State {
+    pub(super) fn accepted(&mut self, sent: &Rc<Sent>, answer: &Answer) -> Result<(), Violation> {
+        if self.refused_unknown(sent.from, &answer.outcome)? {
+            return Ok(());
+        }
+        if let Some(known) = self.known_again(sent, answer.now).cloned() {
+            return self.repeated(sent, &known, &answer.outcome);
+        }
+        let (route, mut reasons) = self.route(sent, 0);
+        let expires = self.expiry(sent, &route, answer.wall);
+        if expires <= answer.wall && !sent.live_only {
+            reasons.push(Reason::Expired);
+        }
+        match &answer.outcome {
+            Err(refusal) => {
+                reasons.extend(self.route(sent, NOTICE_BYTES_MAX).1);
+                let is_right = reasons.iter().any(|reason| reason.fits(refusal));
+                let what = format_args!("refused without reason: {refusal:?}; {sent:?}");
+                ensure(is_right, Reason::promise_of(refusal), what)
+            }
+            Ok(Reply::Accepted(receipted)) => {
+                if let Some(reason) = reasons.first() {
+                    return broken(
+                        reason.promise(),
+                        format_args!("accepted in spite of {reasons:?}: {sent:?}"),
+                    );
+                }
+                let is_new = !receipted.duplicate && !self.messages.contains_key(&receipted.id);
+                ensure(
+                    is_new,
+                    Promise::Idempotent,
+                    format_args!("a new message is an old one: {receipted:?}"),
+                )?;
+                self.take_in(sent, route, expires, receipted, answer)
+            }
+            Ok(other) => broken(Promise::Answers, format_args!("a message gets {other:?}")),
+        }
+    }
+
+    /// Finds the message of which this is a repeat.
+    fn known_again(&self, sent: &Sent, now: Time) -> Option<&Known> {
+        let of_sender = self.known.iter().rev().filter(|known| known.sender == sent.from);
+        let kept = of_sender.take(self.retention.known_per_sender_max as usize);
+        let mut same = kept.filter(|known| match &sent.native_id {
+            Some(id) => known.native_id.as_ref() == Some(id),
+            None => known.native_id.is_none() && known.document == sent.body,
+        });
+        let horizon_ms =
+            if sent.native_id.is_some() { self.retention.known_ms } else { self.retention.content_ms };
+        same.next().filter(|known| now.ms_since(known.at) <= horizon_ms)
+    }
+
+    fn repeated(&self, sent: &Sent, known: &Known, outcome: &Outcome) -> Result<(), Violation> {
+        let is_same = known.document == sent.body;
+        let letter = &self.messages[&known.message];
+        match outcome {
+            Ok(Reply::Accepted(receipted)) if is_same => {
+                let is_repeat = receipted.duplicate && receipted.id == known.message;
+                let what = format_args!("a repeat of {} gets {receipted:?}", known.message);
+                ensure(is_repeat, Promise::Idempotent, what)?;
+                let same = receipted.answer == letter.answer && receipted.wait_until == letter.wait_until;
+                ensure(same, Promise::Replies, format_args!("a repeat joins another wait: {receipted:?}"))
+            }
+            Err(Refusal::Conflict { id }) if !is_same => ensure(
+                *id == known.message,
+                Promise::Idempotent,
+                format_args!("a conflict with {id}: {sent:?}"),
+            ),
+            other => {
+                broken(Promise::Idempotent, format_args!("{} came again and got {other:?}", known.message))
+            }
+        }
+    }
+
+    /// Returns when a message is no longer wanted, by the wall clock.
+    fn expiry(&self, sent: &Sent, route: &Route, wall: Time) -> Time {
+        if sent.live_only {
+            return wall;
+        }
+        let off = |created: Time| created.ms_since(wall).max(wall.ms_since(created)) > SKEW_MS;
+        let is_off = sent.created.is_some_and(off);
+        let base = if is_off { wall } else { sent.created.unwrap_or(wall) };
+        let mut ends = vec![Time::NEVER];
+        if let Some(expires) = sent.expires {
+            let lifetime = expires.ms_since(sent.created.unwrap_or(wall));
+            ends.push(if is_off { wall.plus_ms(lifetime) } else { expires });
+        }
+        ends.extend(sent.lifetime_ms.map(|ms| base.plus_ms(ms)));
+        ends.extend(sent.timeout_ms.map(|ms| wall.plus_ms(ms * (1 + route.fallback.len() as u64))));
+        if route.ways.iter().any(|way| matches!(way, Way::Held(_))) {
+            ends.push(wall.plus_ms(self.settings.limits.held_ms_max));
+        }
+        ends.into_iter().min().unwrap_or(Time::NEVER)
+    }
+
+    fn take_in(
+        &mut self,
+        sent: &Rc<Sent>,
+        route: Route,
+        expires: Time,
+        receipted: &Receipted,
+        answer: &Answer,
+    ) -> Result<(), Violation> {
+        let (id, now) = (receipted.id, answer.now);
+        let asked = self.asked(sent, &route);
+        let is_late = asked.is_some_and(|(asked, _)| self.is_late(asked, sent, &route));
+        let waits = asked
+            .map(|(asked, _)| asked)
+            .filter(|asked| is_answer(sent.kind) && self.messages[asked].wait_until.is_some() && !is_late);
+        let parked = self.count_turn(sent, &route);
+        let wait_until = sent.wait_ms.filter(|_| self.reaches(sent, &route)).map(|ms| now.plus_ms(ms));
+        ensure(receipted.wait_until == wait_until, Promise::Replies, format_args!("waits: {receipted:?}"))?;
+        for group in &route.made {
+            self.groups.entry(Rc::clone(group)).or_default();
+        }
+        for channel in &route.joins {
+            self.enter(channel, sent.from);
+        }
+        self.messages.insert(id, self.new_letter(sent, &route, expires, wait_until));
+        self.known.push(Known {
+            sender: sent.from,
+            native_id: sent.native_id.clone(),
+            document: Rc::clone(&sent.body),
+            message: id,
+            at: now,
+        });
+        let first = self.parts.len();
+        for way in &route.ways {
+            self.go(id, way, now);
+        }
+        for part in &mut self.parts[first..] {
+            part.is = match part.is {
+                Is::Waiting | Is::Held if is_late => Is::Ended(Stage::Expired),
+                Is::Waiting if parked => Is::Parked,
+                other => other,
+            };
+        }
+        if parked {
+            let to = route.ways.first().and_then(Way::recipient).unwrap_or(AgentKey::SYSTEM);
+            let name = conversation(sent, to);
+            self.messages.entry(id).and_modify(|letter| letter.conversation = Some(name));
+        }
+        let waiter = waits.map(|asked| (asked, self.messages[&asked].sent.from));
+        self.tell_waiter(id, first, waiter, answer)?;
+        if let Some((asked, part)) = asked {
+            self.note_answer(asked, part, sent.kind, id);
+        }
+        Ok(())
+    }
+
+    fn new_letter(&self, sent: &Rc<Sent>, route: &Route, expires: Time, wait_until: Option<Time>) -> Letter {
+        let retries = &self.settings.retries;
+        let is_once = sent.live_only || sent.guarantee == message::Guarantee::AtMostOnce;
+        let wanted = sent.retries.unwrap_or(retries.retries).min(retries.retries_max);
+        Letter {
+            sent: Rc::clone(sent),
+            body: Rc::clone(&sent.body),
+            timeout_ms: sent.timeout_ms.filter(|_| !sent.live_only),
+            is_once,
+            expires,
+            retries: if is_once { 0 } else { wanted },
+            hops: sent.hops,
+            ways: route.ways.len(),
+            conversation: None,
+            fallback: route.fallback.clone(),
+            wait_until,
+            wait_failed: false,
+            answer: None,
+            withdrawn: false,
+            bound: true,
+        }
+    }
+
+    /// Tells whether anybody could answer a message; in an empty topic nobody will.
+    fn reaches(&self, sent: &Sent, route: &Route) -> bool {
+        route.ways.iter().any(|way| match way {
+            Way::To(..) | Way::Instead(..) | Way::Role(_) | Way::Held(_) => true,
+            Way::Shared(group) => {
+                self.groups.get(group).is_some_and(|group| group.members.iter().any(|it| *it != sent.from))
+            }
+        })
+    }
+
+    /// Puts a message on one of its ways.
+    fn go(&mut self, id: MessageId, way: &Way, now: Time) {
+        let order = self.next_order();
+        match way {
+            Way::To(place, _) => {
+                self.add(Part::new(id, place.clone(), order, now));
+            }
+            Way::Role(role) => {
+                self.add(Part::new(id, Place::Role(Rc::clone(role)), order, now));
+            }
+            Way::Instead(agent, name) => {
+                let mut part = Part::new(id, Place::Agent(*agent), order, now);
+                part.tried.push((Rc::clone(name), 0));
+                self.add(part);
+            }
+            Way::Held(name) => {
+                let mut part = Part::new(id, Place::Name(Rc::clone(name)), order, now);
+                part.is = Is::Held;
+                self.add(part);
+            }
+            Way::Shared(group) => {
+                let post = self.add(Part::new(id, Place::Post(Rc::clone(group)), order, now));
+                self.parts[post].is = Is::Posted;
+                self.post_copies(post, group);
+            }
+        }
+    }
+
+    /// Finds what a message answers, and the part through which its sender got that.
+    fn asked(&self, sent: &Sent, route: &Route) -> Option<(MessageId, usize)> {
+        let id: MessageId = sent.reply_to.as_ref()?.parse().ok()?;
+        let asker = self.messages.get(&id)?.sent.from;
+        if !route.ways.iter().any(|way| way.recipient() == Some(asker)) {
+            return None;
+        }
+        let mut parts: Vec<(usize, &Part)> = self.parts_of(id).collect();
+        parts.sort_by_key(|(index, part)| std::cmp::Reverse((part.born, *index)));
+        let (index, _) = parts.into_iter().find(|(_, part)| self.has(part, sent.from))?;
+        Some((id, index))
+    }
+
+    /// Tells whether a part is, or was last, an agent's own.
+    pub(super) fn has(&self, part: &Part, agent: AgentKey) -> bool {
+        !part.unclaimed && self.holder(part) == Some(agent)
+    }
+
+    /// Returns who has a part, or for whom it waits.
+    pub(super) fn holder(&self, part: &Part) -> Option<AgentKey> {
+        part.holder.or(match &part.place {
+            Place::Agent(owner) => Some(*owner),
+            Place::Session(session) => self.sessions.get(session).map(|it| it.agent),
+            Place::Role(_) | Place::Name(_) | Place::Post(_) => None,
+        })
+    }
+
+    fn is_late(&self, asked: MessageId, sent: &Sent, route: &Route) -> bool {
+        let letter = &self.messages[&asked];
+        let only_to_asker = route.ways.iter().all(|way| way.recipient() == Some(letter.sent.from));
+        letter.wait_failed && is_answer(sent.kind) && only_to_asker
+    }
+
+    /// A reply goes straight to who waits for it, and nothing else does.
+    fn tell_waiter(
+        &mut self,
+        id: MessageId,
+        first: usize,
+        waiter: Option<(MessageId, AgentKey)>,
+        answer: &Answer,
+    ) -> Result<(), Violation> {
+        let told = answer.effects.iter().find_map(|effect| match effect {
+            Effect::Answered { message, reply, delivery } => Some((*message, *reply, *delivery)),
+            Effect::Ready(_) | Effect::Unanswered { .. } => None,
+        });
+        let straight = waiter.and_then(|(asked, asker)| {
+            let index =
+                (first..self.parts.len()).find(|index| self.parts[*index].place == Place::Agent(asker))?;
+            Some((asked, asker, index))
+        });
+        let what = format_args!("the reply {id} tells {told:?}, {waiter:?} waits");
+        ensure(told.map(|told| (told.0, told.1)) == straight.map(|it| (it.0, id)), Promise::Replies, what)?;
+        if let (Some((_, asker, index)), Some((_, _, delivery))) = (straight, told) {
+            let part = &mut self.parts[index];
+            part.is = Is::Out { until: answer.now.plus_ms(WRITE_MS), session: None };
+            part.attempts = 1;
+            part.delivery = Some(delivery);
+            part.holder = Some(asker);
+            part.in_lane = false;
+        }
+        Ok(())
+    }
+
+    /// An answer settles what it answers, and ends the wait for it.
+    fn note_answer(&mut self, asked: MessageId, index: usize, kind: Kind, reply: MessageId) {
+        let part = &mut self.parts[index];
+        part.answered = true;
+        if is_answer(kind) && (part.is_out() || (part.is_queued() && part.attempts > 0)) {
+            part.is = Is::Ended(Stage::Acknowledged);
+        }
+        if is_answer(kind)
+            && let Some(letter) = self.messages.get_mut(&asked)
+        {
+            letter.answer.get_or_insert(reply);
+            letter.wait_until = None;
+        }
+    }
+
+    /// Counts the turns of a conversation; says whether it is parked.
+    fn count_turn(&mut self, sent: &Sent, route: &Route) -> bool {
+        let [way] = route.ways.as_slice() else { return false };
+        let Some(to) = way.recipient() else { return false };
+        let name = conversation(sent, to);
+        let count = match self.turns.get(&name) {
+            Some(turn) if turn.task == sent.task && sent.from != AgentKey::HUMAN => {
+                turn.count + u32::from(turn.last != sent.from)
+            }
+            Some(_) | None => 0,
+        };
+        self.turns.insert(name, Turn { last: sent.from, task: sent.task, count });
+        self.settings.turns_park.is_some_and(|park| count >= park)
+    }
+}
+
+/// Names a conversation: a thread, or two who write to each other.
+fn conversation(sent: &Sent, to: AgentKey) -> String {
+    match sent.thread {
+        Some(thread) => thread.to_owned(),
+        None => format!("{} {}", sent.from.min(to), sent.from.max(to)),
+    }
+}
+
+/// Tells whether a message of this kind ends a wait for a reply.
+pub(super) fn is_answer(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::TaskDone
+            | Kind::TaskFailed
+            | Kind::TaskRejected
+            | Kind::HelpReply
+            | Kind::HandoffReply
+            | Kind::ErrorReport
+            | Kind::ReviewVerdict
+            | Kind::Gate
+            | Kind::Note
+            | Kind::Report
+    )
+}

@@ -1,0 +1,286 @@
+//! Second thoughts: taking back, amending, resuming, dead letters; and what the bus tells those concerned.
+
+use std::rc::Rc;
+
+use broker::{AgentKey, Refusal, Time};
+use message::{Guarantee, Kind, MessageId, Priority, Stage};
+
+use super::Outcome;
+use super::state::{Is, Letter, Part, Place, State};
+use crate::driver::Answer;
+use crate::request::Sent;
+use crate::violation::{Promise, Violation, broken, ensure};
+
+impl State {
+    pub(super) fn retracted(
+        &mut self,
+        message: MessageId,
+        by: AgentKey,
+        answer: &Answer,
+    ) -> Result<(), Violation> {
+        if !self.is_own(message, by, &answer.outcome)? {
+            return Ok(());
+        }
+        for index in 0..self.parts.len() {
+            let part = &self.parts[index];
+            let ends = part.is_queued() || matches!(part.is, Is::Held | Is::Posted | Is::Dead);
+            if part.message == message && ends && !part.unclaimed {
+                self.parts[index].is = Is::Ended(Stage::Withdrawn);
+                self.drop_copies(index);
+            }
+        }
+        if let Some(letter) = self.messages.get_mut(&message) {
+            letter.withdrawn = true;
+        }
+        self.notify_holders(message, answer.now);
+        Ok(())
+    }
+
+    pub(super) fn amended(
+        &mut self,
+        message: MessageId,
+        by: AgentKey,
+        body: &Rc<[u8]>,
+        answer: &Answer,
+    ) -> Result<(), Violation> {
+        let is_large = body.len() as u64 > self.settings.limits.body_bytes_max;
+        if is_large && matches!(answer.outcome, Err(Refusal::TooLarge { .. })) {
+            return Ok(());
+        }
+        if !self.is_own(message, by, &answer.outcome)? {
+            return Ok(());
+        }
+        ensure(!is_large, Promise::Limits, format_args!("amended with {} bytes", body.len()))?;
+        if let Some(letter) = self.messages.get_mut(&message) {
+            letter.body = Rc::clone(body);
+        }
+        self.notify_holders(message, answer.now);
+        Ok(())
+    }
+
+    /// The whole conversation goes on, whichever of its messages was named.
+    pub(super) fn resumed(&mut self, message: MessageId, outcome: &Outcome) -> Result<(), Violation> {
+        let is_parked = self.parts_of(message).any(|(_, part)| part.is == Is::Parked);
+        let what = format_args!("{message} is resumed: {outcome:?}");
+        ensure(is_parked == outcome.is_ok(), Promise::Answers, what)?;
+        if !is_parked {
+            return Ok(());
+        }
+        let name = self.messages[&message].conversation.clone();
+        if let Some(turn) = name.as_ref().and_then(|name| self.turns.get_mut(name)) {
+            turn.count = 0;
+        }
+        for index in 0..self.parts.len() {
+            let part = &self.parts[index];
+            if part.is == Is::Parked && self.letter(part).conversation == name {
+                self.wait(index);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn dead_retried(&mut self, answer: &Answer) -> Result<(), Violation> {
+        let Some(index) = self.dead_letter(answer)? else { return Ok(()) };
+        let place = self.parts[index].place.clone();
+        let can = match &place {
+            Place::Agent(agent) => self.is_there(*agent),
+            Place::Name(name) => self.agent(name).is_some(),
+            Place::Session(_) | Place::Role(_) | Place::Post(_) => true,
+        };
+        let what = format_args!("a dead letter for {place:?} is retried: {:?}", answer.outcome);
+        ensure(answer.outcome.is_ok() == can, Promise::Answers, what)?;
+        if !can {
+            return Ok(());
+        }
+        let order = self.next_order();
+        let message = self.parts[index].message;
+        if let Some(letter) = self.messages.get_mut(&message) {
+            (letter.expires, letter.timeout_ms) = (Time::NEVER, None);
+            // Who has had it is not given it again through a topic.
+            letter.ways = letter.ways.max(2);
+        }
+        if let Place::Name(name) = &place
+            && let Some(agent) = self.agent(name)
+        {
+            self.parts[index].place = Place::Agent(agent);
+        }
+        let part = &mut self.parts[index];
+        (part.attempts, part.losses, part.order, part.why) = (0, 0, order, None);
+        self.wait(index);
+        if let Place::Post(group) = place {
+            self.parts[index].is = Is::Posted;
+            self.post_copies(index, &group);
+        }
+        Ok(())
+    }
+
+    pub(super) fn dead_dropped(&mut self, answer: &Answer) -> Result<(), Violation> {
+        if let Some(index) = self.dead_letter(answer)? {
+            let what = format_args!("a dead letter is not dropped: {:?}", answer.outcome);
+            ensure(answer.outcome.is_ok(), Promise::Answers, what)?;
+            self.parts[index].is = Is::Ended(self.parts[index].why.unwrap_or(Stage::Dead));
+        }
+        Ok(())
+    }
+
+    /// Gives each member its own of a post.
+    pub(super) fn post_copies(&mut self, post: usize, group: &str) {
+        let (id, order, offered) =
+            (self.parts[post].message, self.parts[post].order, self.parts[post].offered);
+        let from = self.messages[&id].sent.from;
+        let members = match self.groups.get_mut(group) {
+            Some(group) => {
+                group.posts.push(order);
+                group.members.clone()
+            }
+            None => Vec::new(),
+        };
+        for member in members.into_iter().filter(|member| *member != from) {
+            let mut part = Part::new(id, Place::Agent(member), order, offered);
+            part.unclaimed = true;
+            part.post = Some(post);
+            self.add(part);
+        }
+        self.close_post(post);
+    }
+
+    /// Finds the dead letter that was meant; whatever else was meant must have been refused.
+    fn dead_letter(&mut self, answer: &Answer) -> Result<Option<usize>, Violation> {
+        let Some((message, recipient)) = &answer.dead else {
+            let is_refused = matches!(answer.outcome, Err(Refusal::NotDead));
+            ensure(is_refused, Promise::Answers, format_args!("no dead letter, and {:?}", answer.outcome))?;
+            return Ok(None);
+        };
+        // A notice may die before anybody saw its id.
+        let is_known = self.messages.contains_key(message);
+        let is_it = |part: &Part| part.message == *message || (!is_known && !self.letter(part).bound);
+        let found = self
+            .parts
+            .iter()
+            .position(|part| part.is == Is::Dead && is_it(part) && self.address(part) == *recipient);
+        let Some(index) = found else {
+            return broken(Promise::Receipts, format_args!("{message} to {recipient} is no dead letter"));
+        };
+        self.bind(index, *message);
+        Ok(Some(index))
+    }
+
+    /// Returns where a part goes, as an operator reads it.
+    pub(super) fn address(&self, part: &Part) -> String {
+        match &part.place {
+            Place::Agent(agent) => self.name(*agent).to_string(),
+            Place::Session(session) => match self.sessions.get(session) {
+                Some(session) => format!("{}#{}", self.name(session.agent), session.number),
+                None => String::new(),
+            },
+            Place::Role(group) | Place::Post(group) => group.to_string(),
+            Place::Name(name) => name.to_string(),
+        }
+    }
+
+    fn is_own(&self, message: MessageId, by: AgentKey, outcome: &Outcome) -> Result<bool, Violation> {
+        let Some(letter) = self.messages.get(&message) else {
+            let is_refused = matches!(outcome, Err(Refusal::UnknownMessage));
+            ensure(is_refused, Promise::Answers, format_args!("{message} is unknown: {outcome:?}"))?;
+            return Ok(false);
+        };
+        let is_sender = letter.sent.from == by || by == AgentKey::HUMAN;
+        let mut entries = self.parts_of(message).filter(|(_, part)| part.is_entry()).peekable();
+        let is_settled =
+            entries.peek().is_some() && entries.all(|(_, part)| part.is == Is::Ended(Stage::Withdrawn));
+        let what = format_args!("{message} of {by:?}: {outcome:?}");
+        match outcome {
+            Ok(_) => ensure(is_sender && !is_settled, Promise::Answers, what).map(|()| true),
+            Err(Refusal::NotYours) => ensure(!is_sender, Promise::Answers, what).map(|()| false),
+            Err(Refusal::Settled) => ensure(is_settled, Promise::Answers, what).map(|()| false),
+            Err(_) => broken(Promise::Answers, what),
+        }
+    }
+
+    /// Tells a sender that its message ended without reaching somebody, where the bus had promised to try.
+    pub(super) fn notify_sender(&mut self, message: MessageId, now: Time) {
+        let letter = &self.messages[&message];
+        let from = letter.sent.from;
+        if letter.is_once || from == AgentKey::SYSTEM || !self.is_there(from) {
+            return;
+        }
+        self.notice(Kind::ErrorReport, &[from], now);
+    }
+
+    /// Tells those who have had a message that its sender changed its mind.
+    fn notify_holders(&mut self, message: MessageId, now: Time) {
+        let mut agents: Vec<AgentKey> = Vec::new();
+        for (_, part) in self.parts_of(message) {
+            let has_had = part.is_out()
+                || matches!(part.is, Is::Ended(Stage::Acknowledged | Stage::Unconfirmed))
+                    && !matches!(part.place, Place::Post(_));
+            agents.extend(self.holder(part).filter(|agent| has_had && self.is_there(*agent)));
+        }
+        agents.sort_unstable();
+        agents.dedup();
+        if !agents.is_empty() {
+            self.notice(Kind::Note, &agents, now);
+        }
+    }
+
+    /// Adds a message from the bus itself; its id is seen only when it is handed out.
+    fn notice(&mut self, kind: Kind, to: &[AgentKey], now: Time) {
+        self.births += 1;
+        let mut bytes = [0; 16];
+        bytes[8..].copy_from_slice(&self.births.to_be_bytes());
+        let id = MessageId::from_bytes(bytes);
+        let letter = Letter {
+            sent: Rc::new(Sent::notice(kind)),
+            body: Rc::from(&b""[..]),
+            timeout_ms: None,
+            is_once: false,
+            expires: Time::NEVER,
+            retries: self.settings.retries.retries,
+            hops: 0,
+            ways: to.len(),
+            conversation: None,
+            fallback: Vec::new(),
+            wait_until: None,
+            wait_failed: false,
+            answer: None,
+            withdrawn: false,
+            bound: false,
+        };
+        debug_assert_eq!(letter.sent.guarantee, Guarantee::AtLeastOnce);
+        debug_assert_eq!(letter.sent.priority, Priority::High);
+        self.messages.insert(id, letter);
+        for agent in to {
+            let order = self.next_order();
+            self.add(Part::new(id, Place::Agent(*agent), order, now));
+        }
+    }
+
+    /// Tells whether a handing-out can be that of a part.
+    pub(super) fn fits(&self, part: &Part, delivery: &broker::Delivery) -> bool {
+        let letter = self.letter(part);
+        if letter.bound {
+            // Somebody may get a message in two ways; its number tells which it is.
+            let is_it = part.entry.is_none_or(|entry| entry == delivery.entry);
+            return part.message == delivery.id && is_it;
+        }
+        let is_known = self.messages.contains_key(&delivery.id);
+        delivery.from == AgentKey::SYSTEM && delivery.kind == letter.sent.kind && !is_known
+    }
+
+    /// Learns the id of a notice.
+    pub(super) fn bind(&mut self, index: usize, id: MessageId) {
+        let before = self.parts[index].message;
+        if before == id {
+            return;
+        }
+        if let Some(mut letter) = self.messages.remove(&before) {
+            letter.bound = true;
+            self.messages.insert(id, letter);
+        }
+        for part in &mut self.parts {
+            if part.message == before {
+                part.message = id;
+            }
+        }
+    }
+}

@@ -1,0 +1,371 @@
+//! Plans: everything that will happen, decided by the seed before anything does.
+
+use message::{Backoff, Guarantee, Kind, Priority};
+
+use crate::random::Dice;
+use crate::step::{Ask, Change, Crash, CrashPoint, DiskFault, Letter, NackDelay, Step, To};
+use crate::world::{TASKS, THREADS, World};
+
+/// A world and what happens in it.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub(crate) world: World,
+    pub(crate) steps: Vec<Step>,
+}
+
+/// Makes the plan of a seed.
+pub(crate) fn plan(seed: u64, step_count: usize) -> Plan {
+    let world = World::new(seed);
+    let mut planner = Planner {
+        dice: Dice::new(seed, 2),
+        agents: world.names.len() as u64,
+        groups: world.groups.len() as u64,
+        jitter: world.settings.retries.jitter,
+        sends: 0,
+        mood: Mood::default(),
+    };
+    planner.choose_mood();
+    let mut steps = planner.opening();
+    while steps.len() < step_count {
+        let step = planner.step();
+        steps.push(step);
+    }
+    steps.truncate(step_count);
+    Plan { world, steps }
+}
+
+struct Planner {
+    dice: Dice,
+    agents: u64,
+    groups: u64,
+    jitter: bool,
+    sends: u32,
+    mood: Mood,
+}
+
+/// What a seed is mostly about; all things at once would seldom reach the corners of one.
+#[derive(Default)]
+struct Mood {
+    /// Percent of messages with a task, so that lanes fill.
+    tasks: u64,
+    /// Percent of messages that are handed out at most once.
+    at_most_once: u64,
+    /// Percent of messages to groups.
+    groups: u64,
+    /// Percent of deliveries that are refused instead of settled.
+    nacks: u64,
+    /// Weight of crashes.
+    crashes: u64,
+    /// Weight of faults of the disk.
+    faults: u64,
+    /// How many recipients a sender has to choose from; few make long queues.
+    crowd: u64,
+    /// Weight of taking against sending.
+    takes: u64,
+}
+
+impl Planner {
+    fn choose_mood(&mut self) {
+        let dice = &mut self.dice;
+        self.mood = Mood {
+            tasks: dice.pick(&[20, 60, 90]),
+            at_most_once: dice.pick(&[10, 30, 70]),
+            groups: dice.pick(&[5, 20, 50]),
+            nacks: dice.pick(&[10, 30, 60]),
+            crashes: dice.pick(&[0, 4, 12]),
+            faults: dice.pick(&[0, 4, 12]),
+            crowd: dice.range(1, self.agents),
+            takes: dice.pick(&[50, 100, 150]),
+        };
+    }
+
+    /// Most agents are there from the beginning; some come later, so that messages are held for them.
+    fn opening(&mut self) -> Vec<Step> {
+        let mut steps = Vec::new();
+        for agent in 0..self.agents as u8 {
+            if agent < 2 || self.dice.percent(75) {
+                steps.push(Step::Ask(Ask::Register { agent, alias: self.dice.percent(40) }));
+            }
+        }
+        steps.extend([Step::Turn, Step::Sync]);
+        for agent in 0..self.agents as u8 {
+            if self.dice.percent(60) {
+                steps.push(Step::Ask(Ask::Join { agent, group: self.group() }));
+            }
+            if self.dice.percent(60) {
+                steps.push(Step::Ask(Ask::Connect { agent }));
+            }
+        }
+        steps.extend([Step::Turn, Step::Sync]);
+        steps
+    }
+
+    fn step(&mut self) -> Step {
+        let weights = [500, 230, 170, 90, 6, 4, 12, 8, self.mood.crashes, self.mood.faults];
+        match self.dice.weighted(&weights) {
+            0 => Step::Ask(self.ask()),
+            1 => Step::Turn,
+            2 => Step::Sync,
+            3 => Step::Pass { ms: self.pause() },
+            4 => Step::Jump { ms: self.jump() },
+            5 => Step::Sleep { ms: self.dice.range(31_000, 120_000) },
+            6 => Step::Snapshot,
+            7 => Step::Trim,
+            8 => self.crash(),
+            _ => self.fault(),
+        }
+    }
+
+    fn ask(&mut self) -> Ask {
+        let takes = self.mood.takes;
+        let weights = [220, takes, takes + 60, 25, 25, 20];
+        match self.dice.weighted(&weights) {
+            0 => self.send(),
+            1 => self.take(),
+            2 => self.handle(),
+            3 => self.meddle(),
+            4 => self.connection(),
+            _ => self.membership(),
+        }
+    }
+
+    fn send(&mut self) -> Ask {
+        match self.dice.weighted(&[70, 12, 18]) {
+            0 => Ask::Send(Box::new(self.letter())),
+            1 => Ask::Again {
+                send: self.dice.draw() as u32,
+                change: if self.dice.percent(75) { Change::Nothing } else { Change::Body },
+            },
+            _ => Ask::Answer {
+                agent: self.agent(),
+                delivery: self.dice.draw() as u32,
+                kind: self.dice.pick(&[Kind::TaskDone, Kind::TaskFailed, Kind::HelpReply, Kind::Note]),
+                native: self.dice.percent(70),
+            },
+        }
+    }
+
+    fn letter(&mut self) -> Letter {
+        self.sends += 1;
+        let plain = self.dice.percent(50);
+        let mood_at_most_once = self.mood.at_most_once;
+        let mood_tasks = self.mood.tasks;
+        let mut letter = Letter {
+            from: self.agent(),
+            to: self.recipients(),
+            kind: self.dice.pick(&[Kind::Note, Kind::TaskRequest, Kind::HelpAsk, Kind::TaskProgress]),
+            priority: self.dice.pick(&[Priority::Low, Priority::Normal, Priority::High, Priority::Critical]),
+            guarantee: if self.dice.percent(mood_at_most_once) {
+                Guarantee::AtMostOnce
+            } else {
+                Guarantee::AtLeastOnce
+            },
+            native: self.dice.percent(85).then_some(self.sends),
+            task: self.dice.percent(mood_tasks).then(|| self.dice.index(TASKS.len()) as u8),
+            thread: self.dice.percent(20).then(|| self.dice.index(THREADS.len()) as u8),
+            created: None,
+            expires_ms: None,
+            lifetime_ms: None,
+            timeout_ms: None,
+            retries: None,
+            backoff: None,
+            fallback: Vec::new(),
+            wait_ms: None,
+            live_only: false,
+            hold: false,
+            hops: 0,
+            body_len: self.dice.range(4, 60) as u16,
+        };
+        if !plain {
+            self.embellish(&mut letter);
+        }
+        letter
+    }
+
+    fn embellish(&mut self, letter: &mut Letter) {
+        let dice = &mut self.dice;
+        letter.created = dice.percent(30).then(|| dice.pick(&[0, 0, -1_000, 1_000, -20_000, 20_000]));
+        letter.expires_ms = dice.percent(25).then(|| dice.pick(&[0, 1_000, 5_000, 20_000, 60_000]));
+        letter.lifetime_ms = dice.percent(20).then(|| dice.pick(&[500, 5_000, 30_000]));
+        letter.timeout_ms = dice.percent(25).then(|| dice.pick(&[1_000, 5_000, 15_000]));
+        letter.retries = dice.percent(40).then(|| dice.range(0, 5) as u32);
+        letter.backoff = dice.percent(40).then(|| dice.pick(&[Backoff::Exponential, Backoff::Linear]));
+        letter.wait_ms = dice.percent(20).then(|| dice.pick(&[2_000, 10_000, 60_000]));
+        letter.live_only = dice.percent(8);
+        letter.hold = dice.percent(25);
+        letter.hops = if dice.percent(5) { 3 } else { dice.range(0, 2) as u8 };
+        if dice.percent(4) {
+            letter.body_len = 400;
+        }
+        if dice.percent(4) {
+            letter.native = Some(dice.range(1, u64::from(self.sends)) as u32);
+        }
+        // Where chance decides when a try starts, whether it started in time could not be told from outside.
+        if self.jitter {
+            letter.timeout_ms = None;
+        }
+        // A fallback is for one recipient: which of several gets it could not be told from outside either.
+        if let [To::Agent(_) | To::Alias(_) | To::Session(..) | To::Human] = letter.to.as_slice() {
+            let fallback_count = self.dice.weighted(&[50, 25, 15, 10, 1]);
+            letter.fallback = (0..fallback_count).map(|_| self.agent()).collect();
+        }
+    }
+
+    fn recipients(&mut self) -> Vec<To> {
+        let count = self.dice.weighted(&[1, 85, 10, 4, 2, 2]);
+        let mut recipients: Vec<To> = (0..count).map(|_| self.recipient()).collect();
+        // Through two topics a member would get it twice, and which of the two it answers, nobody could tell.
+        let mut has_group = false;
+        recipients.retain(|to| match to {
+            To::Group(_) | To::All => !std::mem::replace(&mut has_group, true),
+            To::Agent(_) | To::Alias(_) | To::Session(..) | To::Human => true,
+        });
+        recipients
+    }
+
+    fn recipient(&mut self) -> To {
+        if self.dice.percent(self.mood.groups) {
+            return if self.dice.percent(15) { To::All } else { To::Group(self.group()) };
+        }
+        let crowd = self.mood.crowd;
+        let agent = self.dice.below(crowd) as u8;
+        match self.dice.weighted(&[80, 6, 6, 4, 12]) {
+            0 => To::Agent(agent),
+            1 => To::Alias(agent),
+            2 => To::Session(agent, self.dice.range(1, 2) as u8),
+            3 => To::Human,
+            _ => To::Agent(self.agent()),
+        }
+    }
+
+    fn take(&mut self) -> Ask {
+        let agent = if self.dice.percent(60) { self.dice.below(self.mood.crowd) as u8 } else { self.agent() };
+        let lease_ms = if self.dice.percent(3) {
+            self.dice.pick(&[10, 100_000])
+        } else {
+            self.dice.range(1, 15) * 1_000
+        };
+        if self.dice.percent(30) {
+            let session = self.dice.below(3) as u8;
+            return Ask::Credit { agent, session, credit: self.dice.range(1, 4) as u8, lease_ms };
+        }
+        Ask::Take {
+            agent,
+            session: self.dice.percent(40).then(|| self.dice.below(3) as u8),
+            max: self.dice.pick(&[1, 1, 2, 4, 8, 20]),
+            bytes_max: self.dice.pick(&[u16::MAX, u16::MAX, 100, 1]),
+            lease_ms,
+        }
+    }
+
+    fn handle(&mut self) -> Ask {
+        let agent = if self.dice.percent(60) { self.dice.below(self.mood.crowd) as u8 } else { self.agent() };
+        let delivery = self.dice.draw() as u32;
+        let nacks = self.mood.nacks;
+        match self.dice.weighted(&[100 - nacks, nacks, 10, 8, 6, 6]) {
+            0 => Ask::Ack { agent, delivery },
+            1 => Ask::Nack { agent, delivery, delay: self.nack_delay() },
+            2 => Ask::Surface { agent, delivery },
+            3 => Ask::Extend { agent, delivery, lease_ms: self.dice.pick(&[2_000, 20_000, 90_000]) },
+            4 => Ask::Return { agent, delivery },
+            _ => Ask::Process { agent, message: delivery },
+        }
+    }
+
+    fn nack_delay(&mut self) -> NackDelay {
+        match self.dice.weighted(&[50, 40, 10]) {
+            0 => NackDelay::Backoff,
+            1 => NackDelay::Ms(self.dice.pick(&[0, 500, 3_000, 20_000])),
+            _ => NackDelay::Never,
+        }
+    }
+
+    fn meddle(&mut self) -> Ask {
+        let message = self.dice.draw() as u32;
+        match self.dice.weighted(&[25, 20, 15, 10, 10, 10]) {
+            0 => Ask::Retract { message, honest: self.dice.percent(80) },
+            1 => {
+                Ask::Amend { message, honest: self.dice.percent(80), body_len: self.dice.range(4, 80) as u16 }
+            }
+            2 => Ask::RetryDead { nth: message },
+            3 => Ask::DropDead { nth: message },
+            4 => Ask::EndWait { message },
+            _ => Ask::Resume { message },
+        }
+    }
+
+    fn connection(&mut self) -> Ask {
+        let agent = self.agent();
+        match self.dice.weighted(&[60, 40]) {
+            0 => Ask::Connect { agent },
+            _ => Ask::Disconnect { agent, session: self.dice.below(3) as u8 },
+        }
+    }
+
+    fn membership(&mut self) -> Ask {
+        let agent = self.agent();
+        match self.dice.weighted(&[25, 8, 40, 20, 7]) {
+            0 => Ask::Register { agent, alias: self.dice.percent(40) },
+            1 => Ask::Remove { agent },
+            2 => Ask::Join { agent, group: self.group() },
+            3 => Ask::Leave { agent, group: self.group() },
+            _ => Ask::Presence { agent },
+        }
+    }
+
+    fn crash(&mut self) -> Step {
+        let at = self.dice.pick(&[
+            CrashPoint::BeforeWrite,
+            CrashPoint::AfterWrite,
+            CrashPoint::DuringSync,
+            CrashPoint::AfterSync,
+            CrashPoint::Idle,
+        ]);
+        let power = self.dice.percent(75).then(|| self.dice.draw());
+        let again = self.dice.percent(15).then(|| self.dice.below(12));
+        Step::Crash(Crash { at, power, again, down_ms: self.dice.pick(&[0, 500, 5_000, 40_000]) })
+    }
+
+    fn fault(&mut self) -> Step {
+        match self.dice.weighted(&[20, 20, 30, 15, 40]) {
+            0 => Step::DiskFull { bytes: self.dice.pick(&[0, 0, 4_000]) },
+            1 => Step::DiskFreed,
+            2 => Step::SyncFault {
+                after: self.dice.below(2),
+                fault: self.dice.pick(&[DiskFault::Error, DiskFault::Interrupted]),
+            },
+            3 => Step::WriteFault {
+                after: self.dice.below(3),
+                fault: self.dice.pick(&[
+                    DiskFault::Error,
+                    DiskFault::Full,
+                    DiskFault::Interrupted,
+                    DiskFault::Short,
+                ]),
+            },
+            _ => Step::Rot { pick: self.dice.draw() },
+        }
+    }
+
+    fn pause(&mut self) -> u64 {
+        match self.dice.weighted(&[20, 40, 25, 10]) {
+            0 => self.dice.range(0, 20),
+            1 => self.dice.range(100, 1_500),
+            2 => self.dice.range(1_500, 6_000),
+            _ => self.dice.range(6_000, 25_000),
+        }
+    }
+
+    fn jump(&mut self) -> i64 {
+        let size = self.dice.pick(&[1_000, 10_000, 3_600_000]);
+        if self.dice.percent(50) { size } else { -size }
+    }
+
+    fn agent(&mut self) -> u8 {
+        self.dice.below(self.agents) as u8
+    }
+
+    fn group(&mut self) -> u8 {
+        self.dice.below(self.groups) as u8
+    }
+}

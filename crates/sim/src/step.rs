@@ -1,0 +1,232 @@
+//! Steps: what happens in a run, one after the other.
+//!
+//! A step names things by a number that is taken modulo what is there when it happens, so that any step can be left
+//! out and the rest still means something. That is what makes a failing run short.
+
+use message::{Backoff, Guarantee, Kind, Priority};
+
+/// Something that happens.
+#[derive(Clone, Debug)]
+pub(crate) enum Step {
+    /// Somebody asks the bus for something; it waits for the next turn.
+    Ask(Ask),
+    /// The bus works off what it was asked and what is due, and appends it to the log.
+    Turn,
+    /// The log is made durable, and answers leave.
+    Sync,
+    /// Time passes.
+    Pass { ms: u64 },
+    /// Somebody sets the wall clock.
+    Jump { ms: i64 },
+    /// The machine sleeps.
+    Sleep { ms: u64 },
+    /// A snapshot is folded from the last one and the log.
+    Snapshot,
+    /// Living bodies are carried forward and what is before them is given up.
+    Trim,
+    /// The process dies; another starts after a while.
+    Crash(Crash),
+    /// The disk is full, but for so many bytes.
+    DiskFull { bytes: u64 },
+    /// The disk has room again.
+    DiskFreed,
+    /// The next sync goes wrong, or another operation soon after its beginning.
+    SyncFault { after: u64, fault: DiskFault },
+    /// The next write goes wrong, or another operation soon after it.
+    WriteFault { after: u64, fault: DiskFault },
+    /// Something acknowledged rots on the disk while the process is down; the log must say so.
+    Rot { pick: u64 },
+}
+
+/// How the process dies and what of the disk is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Crash {
+    pub(crate) at: CrashPoint,
+    /// Whether the power goes too, and with it what was not synced; decides what exactly is lost.
+    pub(crate) power: Option<u64>,
+    /// At which operation of the recovery the power goes again.
+    pub(crate) again: Option<u64>,
+    /// For how long nothing runs.
+    pub(crate) down_ms: u64,
+}
+
+/// What goes wrong with one operation of the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DiskFault {
+    Error,
+    Full,
+    Interrupted,
+    Short,
+}
+
+/// Where in a commit the process dies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CrashPoint {
+    /// What was asked is worked off, nothing is written.
+    BeforeWrite,
+    /// It is written, not synced.
+    AfterWrite,
+    /// The sync is under way: any part of it has reached the disk.
+    DuringSync,
+    /// It is durable, and no answer has left.
+    AfterSync,
+    /// Nothing is under way.
+    Idle,
+}
+
+/// What somebody asks of the bus.
+#[derive(Clone, Debug)]
+pub(crate) enum Ask {
+    Register {
+        agent: u8,
+        alias: bool,
+    },
+    Remove {
+        agent: u8,
+    },
+    Join {
+        agent: u8,
+        group: u8,
+    },
+    Leave {
+        agent: u8,
+        group: u8,
+    },
+    Presence {
+        agent: u8,
+    },
+    Connect {
+        agent: u8,
+    },
+    Disconnect {
+        agent: u8,
+        session: u8,
+    },
+    Send(Box<Letter>),
+    /// A sender that repeats itself, whether it got an answer or not.
+    Again {
+        send: u32,
+        change: Change,
+    },
+    /// An agent that replies to what it was given.
+    Answer {
+        agent: u8,
+        delivery: u32,
+        kind: Kind,
+        native: bool,
+    },
+    Take {
+        agent: u8,
+        session: Option<u8>,
+        max: u8,
+        bytes_max: u16,
+        lease_ms: u64,
+    },
+    /// A connection that waits to be given messages.
+    Credit {
+        agent: u8,
+        session: u8,
+        credit: u8,
+        lease_ms: u64,
+    },
+    Surface {
+        agent: u8,
+        delivery: u32,
+    },
+    Ack {
+        agent: u8,
+        delivery: u32,
+    },
+    Process {
+        agent: u8,
+        message: u32,
+    },
+    Nack {
+        agent: u8,
+        delivery: u32,
+        delay: NackDelay,
+    },
+    Extend {
+        agent: u8,
+        delivery: u32,
+        lease_ms: u64,
+    },
+    Return {
+        agent: u8,
+        delivery: u32,
+    },
+    Retract {
+        message: u32,
+        honest: bool,
+    },
+    Amend {
+        message: u32,
+        honest: bool,
+        body_len: u16,
+    },
+    Resume {
+        message: u32,
+    },
+    RetryDead {
+        nth: u32,
+    },
+    DropDead {
+        nth: u32,
+    },
+    EndWait {
+        message: u32,
+    },
+}
+
+/// What is different when somebody repeats itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Change {
+    Nothing,
+    Body,
+}
+
+/// When a refused delivery may come again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NackDelay {
+    Backoff,
+    Ms(u64),
+    Never,
+}
+
+/// A message to send.
+#[derive(Clone, Debug)]
+pub(crate) struct Letter {
+    pub(crate) from: u8,
+    pub(crate) to: Vec<To>,
+    pub(crate) kind: Kind,
+    pub(crate) priority: Priority,
+    pub(crate) guarantee: Guarantee,
+    /// The number of its native id; what it says is its identity where there is none.
+    pub(crate) native: Option<u32>,
+    pub(crate) task: Option<u8>,
+    pub(crate) thread: Option<u8>,
+    /// How far the sender's clock is off, where it tells its time.
+    pub(crate) created: Option<i64>,
+    pub(crate) expires_ms: Option<u64>,
+    pub(crate) lifetime_ms: Option<u64>,
+    pub(crate) timeout_ms: Option<u64>,
+    pub(crate) retries: Option<u32>,
+    pub(crate) backoff: Option<Backoff>,
+    pub(crate) fallback: Vec<u8>,
+    pub(crate) wait_ms: Option<u64>,
+    pub(crate) live_only: bool,
+    pub(crate) hold: bool,
+    pub(crate) hops: u8,
+    pub(crate) body_len: u16,
+}
+
+/// A recipient.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum To {
+    Agent(u8),
+    Alias(u8),
+    Session(u8, u8),
+    Group(u8),
+    All,
+    Human,
+}
