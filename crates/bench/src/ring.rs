@@ -28,10 +28,16 @@ pub(crate) enum Scale {
 impl Ring {
     /// Opens a log in an empty folder and makes its spare segments.
     pub(crate) fn open(folder: &Path, scale: Scale) -> anyhow::Result<Self> {
+        let ring = Ring::open_bare(folder, scale)?;
+        ring.log.keeper().keep()?;
+        Ok(ring)
+    }
+
+    /// Opens a log in an empty folder; segments are made when they are needed.
+    pub(crate) fn open_bare(folder: &Path, scale: Scale) -> anyhow::Result<Self> {
         let options = options(scale);
         let segment_bytes = options.segment_bytes;
         let (log, _) = SegmentLog::open(RealDisk::new(folder)?, options)?;
-        log.keeper().keep()?;
         let syncer = log.syncer();
         Ok(Ring { log, syncer, segment_bytes, bytes: 0 })
     }

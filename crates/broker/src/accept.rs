@@ -11,8 +11,8 @@ use message::{Guarantee, Kind, MessageId, Warning};
 use crate::broker::{Broker, Decided, Decision};
 use crate::known::{Known, accepted};
 use crate::{
-    Accept, Accepted, AgentKey, Context, EntryKey, Event, Fingerprint, Identity, MessageKey, Of, Receipted,
-    Refusal, Reply, Target, Time, turns,
+    Accept, Accepted, AgentKey, Context, EntryKey, Event, Fingerprint, Identity, Marks, MessageKey, Of,
+    Receipted, Refusal, Reply, Target, Time, turns,
 };
 
 /// How far a sender's clock may be off before its times are not believed, in milliseconds.
@@ -31,8 +31,12 @@ struct Answers {
 impl Broker {
     pub(crate) fn accept<'a>(&self, cx: &mut Context<'_>, accept: &Accept<'a>) -> Decided<'a> {
         self.agent_at(accept.from)?;
-        let key = identity_key(accept.from, accept.identity, accept.fingerprint);
-        if let Some(reply) = self.repeated(cx, accept, key)? {
+        let native_id = match accept.identity {
+            Identity::Native(id) => Some(id),
+            Identity::Content => None,
+        };
+        let marks = Marks::of(accept.from, native_id, accept.fingerprint, accept.task);
+        if let Some(reply) = self.repeated(cx, accept, marks.key)? {
             return Ok(Decision { events: Vec::new(), reply: Reply::Accepted(reply) });
         }
         self.check_limits(accept)?;
@@ -43,15 +47,14 @@ impl Broker {
             targets.list.pop();
         }
         let expires = self.expiry(cx, accept, &targets, &mut warnings)?;
-        let task = task_hash(accept.task);
-        let answers = self.answered_by(accept, task, &targets.list);
+        let answers = self.answered_by(accept, marks.task, &targets.list);
         let filed = answers.as_ref().is_some_and(|answers| self.is_late(answers, accept.kind, &targets.list));
         if filed {
             warnings.push(warning("late_reply", "the sender no longer waits for this reply: it is filed"));
         } else if let Some(answers) = &answers {
             self.offer_to_waiter(cx, accept.kind, answers, &mut targets.list);
         }
-        let parked = self.turns_of(accept, task, &targets.list, &mut warnings);
+        let parked = self.turns_of(accept, marks.task, &targets.list, &mut warnings);
         let id = cx.message_id();
         let message = MessageKey(self.messages.vacant().next().unwrap_or(u32::MAX));
         let is_anybody = self.may_reach(&targets, accept.from);
@@ -64,10 +67,8 @@ impl Broker {
             kind: accept.kind,
             priority: accept.priority,
             guarantee,
-            native_id: match accept.identity {
-                Identity::Native(id) => Some(id),
-                Identity::Content => None,
-            },
+            native_id,
+            marks,
             fingerprint: accept.fingerprint,
             task: accept.task,
             thread: accept.thread,
@@ -306,19 +307,6 @@ impl Broker {
 /// Makes something that the sender should know.
 pub(crate) fn warning(code: &'static str, message: &str) -> Warning {
     Finding { path: String::new(), code, source: Source::Rule, message: message.to_owned() }.into()
-}
-
-/// Returns the key by which a repeat is known.
-pub(crate) fn identity_key(from: AgentKey, identity: Identity<'_>, document: Fingerprint) -> Fingerprint {
-    match identity {
-        Identity::Native(id) => Known::native_key(from, id),
-        Identity::Content => Known::content_key(from, document),
-    }
-}
-
-/// Returns the hash of a task, which is never 0; 0 stands for none.
-pub(crate) fn task_hash(task: Option<&str>) -> u64 {
-    task.map_or(0, |task| Fingerprint::of(&[task.as_bytes()]).hash().max(1))
 }
 
 /// Tells whether a message of this kind ends a wait for a reply.

@@ -139,8 +139,9 @@ impl Broker {
             self.check_take(take)?;
             self.absorb_all(take.agent, cx.now, effects, write);
         }
-        if let Command::Process { agent, message, .. } = command {
-            self.find(*message).ok_or(Refusal::UnknownMessage)?;
+        if let Command::Process { agent, message, .. } = command
+            && self.is_posted_to(*agent, *message)
+        {
             self.absorb_all(*agent, cx.now, effects, write);
         }
         let decision = self.decide(cx, command)?;

@@ -10,6 +10,7 @@ use std::borrow::Cow;
 
 use message::{Backoff, DeliveryId, Dialect, Guarantee, Kind, MessageId, PresenceState, Priority, Seq};
 
+use crate::known::Known;
 use crate::{AgentKey, Door, EntryKey, Fingerprint, GroupKey, MessageKey, Retention, SessionKey, Time};
 
 /// What has happened.
@@ -106,6 +107,8 @@ pub struct Accepted<'a> {
     pub guarantee: Guarantee,
     /// How a repeat is known: the sender's id for it, or nothing for what it says.
     pub native_id: Option<&'a str>,
+    /// What follows from the texts, so that it is computed once. Not written.
+    pub marks: Marks,
     /// What it says.
     pub fingerprint: Fingerprint,
     /// The task whose order it keeps.
@@ -140,6 +143,15 @@ pub struct Accepted<'a> {
     pub targets: Vec<Target<'a>>,
     /// The document and what the doors keep with it.
     pub body: Cow<'a, [u8]>,
+}
+
+/// What the state keeps of a message's texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Marks {
+    /// By which a repeat is known.
+    pub(crate) key: Fingerprint,
+    /// The hash of the task; 0 if there is none.
+    pub(crate) task: u64,
 }
 
 /// One way that a message goes.
@@ -185,6 +197,18 @@ pub enum Next {
     Unconfirmed,
     /// Its sender had taken it back.
     Withdrawn,
+}
+
+impl Marks {
+    /// Takes the marks of a message: who sent it, the id or else the document, the task.
+    pub fn of(from: AgentKey, native_id: Option<&str>, document: Fingerprint, task: Option<&str>) -> Self {
+        let key = match native_id {
+            Some(id) => Known::native_key(from, id),
+            None => Known::content_key(from, document),
+        };
+        // Never 0, which stands for no task.
+        Marks { key, task: task.map_or(0, |task| Fingerprint::of(&[task.as_bytes()]).hash().max(1)) }
+    }
 }
 
 impl Event<'_> {

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
-use message::Address;
+use message::{Address, MessageId};
 
 use crate::broker::{Applied, Broker, Decided, Decision};
 use crate::effect::{Effect, Effects};
@@ -183,6 +183,16 @@ impl Broker {
             return false;
         };
         !posted.several || !self.entries_of(message).any(|(_, entry)| self.holder_of(entry) == Some(agent))
+    }
+
+    /// Tells whether a message stands in a topic or channel of an agent, who has not made it its own.
+    pub(crate) fn is_posted_to(&self, agent: AgentKey, id: MessageId) -> bool {
+        let Some(message) = self.find(id) else { return false };
+        let is_there = |entry: &Entry| match entry.mailbox {
+            Mailbox::Group(group) => entry.state == State::Post && self.is_member(agent, group),
+            Mailbox::Agent(_) | Mailbox::Session(_) | Mailbox::Nobody => false,
+        };
+        self.is_news_to(agent, message) && self.entries_of(message).any(|(_, entry)| is_there(entry))
     }
 
     /// Returns the order of the oldest post that a member has not made its own; everything behind it must wait if

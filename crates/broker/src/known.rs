@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use message::MessageId;
 
 use crate::codec::{DecodeError, Reader, Writer};
@@ -110,10 +111,9 @@ impl Known {
 
     fn push(&mut self, id: Id) {
         let (key, sender) = (id.key, id.sender);
-        let known = self.number_of(key);
+        self.index(key, self.ids.end());
         let number = self.ids.push(Some(id));
         self.count += 1;
-        self.index(key, known, number);
         let of_sender =
             self.senders.entry(sender).or_insert(Sender { oldest: number, newest: number, count: 0 });
         let newest = std::mem::replace(&mut of_sender.newest, number);
@@ -125,19 +125,19 @@ impl Known {
         }
     }
 
-    fn index(&mut self, key: Fingerprint, known: Option<u64>, number: u64) {
-        // A document without an id that came again after its window: the newer one counts, the older one goes
-        // in its turn.
-        if let Some(known) = known
-            && let Some(found) = self.by_key.find_mut(key.hash(), |found| *found == known as u32)
-        {
-            *found = number as u32;
-            return;
-        }
+    fn index(&mut self, key: Fingerprint, number: u64) {
         let ids = &self.ids;
-        self.by_key.insert_unique(key.hash(), number as u32, |number| {
-            ids.get(whole(ids, *number)).and_then(Option::as_ref).map_or(0, |id| id.key.hash())
-        });
+        let key_at = |number: u32| ids.get(whole(ids, number)).and_then(Option::as_ref).map(|id| id.key);
+        let is_known = |known: &u32| key_at(*known) == Some(key);
+        let hash = |known: &u32| key_at(*known).map_or(0, Fingerprint::hash);
+        match self.by_key.entry(key.hash(), is_known, hash) {
+            // A document without an id that came again after its window: the newer one counts, the older one goes
+            // in its turn.
+            Entry::Occupied(mut known) => *known.get_mut() = number as u32,
+            Entry::Vacant(vacant) => {
+                vacant.insert(number as u32);
+            }
+        }
     }
 
     fn forget_first(&mut self) {
@@ -182,11 +182,6 @@ impl Known {
         while self.ids.front().is_some_and(Option::is_none) {
             self.ids.pop();
         }
-    }
-
-    fn number_of(&self, key: Fingerprint) -> Option<u64> {
-        let number = self.by_key.find(key.hash(), |number| self.is_key(*number, key))?;
-        Some(whole(&self.ids, *number))
     }
 
     fn is_key(&self, number: u32, key: Fingerprint) -> bool {

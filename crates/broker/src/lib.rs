@@ -56,7 +56,7 @@ pub use codec::DecodeError;
 pub use command::{Accept, Command, Delay, Due, Identity, Nack, Register, Take};
 pub use context::{Context, Random};
 pub use effect::{Effect, Effects};
-pub use event::{Accepted, Event, Failed, Next, Of, Target};
+pub use event::{Accepted, Event, Failed, Marks, Next, Of, Target};
 pub use key::{AgentKey, EntryKey, Fingerprint, GroupKey, MessageKey, SessionKey};
 pub use limits::{Limits, Retention, Retries, Settings};
 pub use look::{AgentView, Counts, DeadView, WaitingView};

@@ -12,7 +12,7 @@ use crate::broker::Broker;
 use crate::entry::{End, Entry, State};
 use crate::mailbox::Mailbox;
 use crate::{
-    Accepted, AgentKey, Context, EntryKey, Event, Fingerprint, MessageKey, Next, Target, Time, Tried,
+    Accepted, AgentKey, Context, EntryKey, Event, Fingerprint, Marks, MessageKey, Next, Target, Time, Tried,
 };
 
 impl Broker {
@@ -119,6 +119,8 @@ impl Broker {
     fn notice<'a>(&self, cx: &mut Context<'_>, document: &Document, targets: Vec<Target<'a>>) -> Event<'a> {
         let id = cx.message_id();
         let body = document.encode().into_bytes();
+        // A notice is nobody's repeat, whatever it says.
+        let fingerprint = Fingerprint(id.to_bytes());
         Event::Accepted(Box::new(Accepted {
             message: MessageKey(self.messages.vacant().next().unwrap_or(u32::MAX)),
             id,
@@ -127,8 +129,8 @@ impl Broker {
             priority: Priority::High,
             guarantee: Guarantee::AtLeastOnce,
             native_id: None,
-            // A notice is nobody's repeat, whatever it says.
-            fingerprint: Fingerprint(id.to_bytes()),
+            marks: Marks::of(AgentKey::SYSTEM, None, fingerprint, None),
+            fingerprint,
             task: None,
             thread: None,
             reply_to: None,

@@ -6,7 +6,7 @@ use broker::{AgentKey, EntryKey, SessionKey, Time};
 use message::{Address, AgentRef, DeliveryId, Guarantee, MessageId, Priority};
 
 use crate::request::{Request, Sent, TakeWish};
-use crate::step::{Ask, Change, Letter, To};
+use crate::step::{Ask, Being, Change, Handling, Letter, Meddling, To};
 use crate::world::{TASKS, THREADS, World, parsed};
 
 /// Deliveries that an agent still thinks about; old ones make late answers.
@@ -79,16 +79,20 @@ impl Client {
         wall: Time,
         dead: &[EntryKey],
     ) -> Option<(Asker, Asked)> {
-        if let Ask::Register { agent, alias } = ask {
-            let aliases = if *alias { vec![world.alias(usize::from(*agent))] } else { Vec::new() };
-            let name = world.names[usize::from(*agent)].clone();
-            return Some((Asker::Agent(usize::from(*agent)), request(Request::Register { name, aliases })));
-        }
         match ask {
-            Ask::Register { .. } => None,
+            Ask::Register { agent, alias } => {
+                let agent = usize::from(*agent);
+                let aliases = if *alias { vec![world.alias(agent)] } else { Vec::new() };
+                let name = world.names[agent].clone();
+                Some((Asker::Agent(agent), Asked::Request(Request::Register { name, aliases })))
+            }
             Ask::Remove { agent } => {
                 let key = self.agents[usize::from(*agent)].key.take()?;
-                Some((Asker::Operator, request(Request::Remove { agent: key })))
+                by_operator(Request::Remove { agent: key })
+            }
+            Ask::Be { agent, what } => {
+                let asked = self.be(world, usize::from(*agent), *what)?;
+                Some((Asker::Agent(usize::from(*agent)), asked))
             }
             Ask::Send(letter) => self.send(world, letter, wall),
             Ask::Again { send, change } => self.again(*send, *change),
@@ -96,30 +100,15 @@ impl Client {
                 let sent = self.answer(world, usize::from(*agent), *delivery, *native)?;
                 let sent = Rc::new(Sent { kind: *kind, ..sent });
                 self.sends.push(Rc::clone(&sent));
-                Some((Asker::Agent(usize::from(*agent)), request(Request::Accept(sent))))
+                Some((Asker::Agent(usize::from(*agent)), Asked::Request(Request::Accept(sent))))
             }
-            Ask::Join { .. }
-            | Ask::Leave { .. }
-            | Ask::Presence { .. }
-            | Ask::Connect { .. }
-            | Ask::Disconnect { .. }
-            | Ask::Take { .. }
-            | Ask::Credit { .. } => self.presence(world, ask),
-            Ask::Surface { .. }
-            | Ask::Ack { .. }
-            | Ask::Process { .. }
-            | Ask::Nack { .. }
-            | Ask::Extend { .. }
-            | Ask::Return { .. } => self.handle(ask),
-            Ask::Retract { .. } | Ask::Amend { .. } | Ask::Resume { .. } | Ask::EndWait { .. } => {
-                self.meddle(ask)
+            Ask::Handle { agent, delivery, how } => {
+                let request = self.handle(usize::from(*agent), *delivery, *how)?;
+                Some((Asker::Agent(usize::from(*agent)), Asked::Request(request)))
             }
-            Ask::RetryDead { nth } => {
-                Some((Asker::Operator, request(Request::RetryDead { entry: pick(dead, *nth)? })))
-            }
-            Ask::DropDead { nth } => {
-                Some((Asker::Operator, request(Request::DropDead { entry: pick(dead, *nth)? })))
-            }
+            Ask::Meddle { message, how } => by_operator(self.meddle(*message, *how)?),
+            Ask::RetryDead { nth } => by_operator(Request::RetryDead { entry: pick(dead, *nth)? }),
+            Ask::DropDead { nth } => by_operator(Request::DropDead { entry: pick(dead, *nth)? }),
         }
     }
 
@@ -200,7 +189,7 @@ impl Client {
             body,
         });
         self.sends.push(Rc::clone(&sent));
-        Some((Asker::Agent(agent), request(Request::Accept(sent))))
+        Some((Asker::Agent(agent), Asked::Request(Request::Accept(sent))))
     }
 
     fn again(&mut self, send: u32, change: Change) -> Option<(Asker, Asked)> {
@@ -212,7 +201,7 @@ impl Client {
             let body = self.body(20);
             sent = Rc::new(Sent { body, ..sent.as_ref().clone() });
         }
-        Some((Asker::Agent(agent), request(Request::Accept(sent))))
+        Some((Asker::Agent(agent), Asked::Request(Request::Accept(sent))))
     }
 
     fn answer(&mut self, world: &World, agent: usize, delivery: u32, native: bool) -> Option<Sent> {
@@ -248,87 +237,70 @@ impl Client {
         })
     }
 
-    fn presence(&mut self, world: &World, ask: &Ask) -> Option<(Asker, Asked)> {
-        let (number, asked) = match ask {
-            Ask::Join { agent, group } => {
-                let address = world.groups[usize::from(*group)].clone();
-                (*agent, request(Request::Join { agent: self.key(*agent)?, address }))
+    fn be(&mut self, world: &World, number: usize, what: Being) -> Option<Asked> {
+        let agent = self.agents[number].key?;
+        let request = match what {
+            Being::Join { group } => {
+                Request::Join { agent, address: world.groups[usize::from(group)].clone() }
             }
-            Ask::Leave { agent, group } => {
-                let address = world.groups[usize::from(*group)].clone();
-                (*agent, request(Request::Leave { agent: self.key(*agent)?, address }))
+            Being::Leave { group } => {
+                Request::Leave { agent, address: world.groups[usize::from(group)].clone() }
             }
-            Ask::Presence { agent } => (*agent, request(Request::Presence { agent: self.key(*agent)? })),
-            Ask::Connect { agent } => (*agent, request(Request::Connect { agent: self.key(*agent)? })),
-            Ask::Disconnect { agent, session } => {
-                let sessions = &mut self.agents[usize::from(*agent)].sessions;
-                let index = usize::from(*session) % sessions.len().max(1);
+            Being::Presence => Request::Presence { agent },
+            Being::Connect => Request::Connect { agent },
+            Being::Disconnect { session } => {
+                let sessions = &mut self.agents[number].sessions;
+                let index = usize::from(session) % sessions.len().max(1);
                 let session = (index < sessions.len()).then(|| sessions.remove(index))?;
-                (*agent, request(Request::Disconnect { session }))
+                Request::Disconnect { session }
             }
-            Ask::Take { agent, session, max, bytes_max, lease_ms } => {
-                let key = self.key(*agent)?;
-                let session = session.and_then(|nth| self.session(*agent, nth));
-                let (max, bytes_max) = (u32::from(*max), u64::from(*bytes_max));
-                let wish = TakeWish { agent: key, session, max, bytes_max, lease_ms: *lease_ms };
-                (*agent, request(Request::Take(wish)))
+            Being::Take { session, max, bytes_max, lease_ms } => {
+                let session = session.and_then(|nth| self.session(number, nth));
+                let (max, bytes_max) = (u32::from(max), u64::from(bytes_max));
+                Request::Take(TakeWish { agent, session, max, bytes_max, lease_ms })
             }
-            Ask::Credit { agent, session, credit, lease_ms } => {
-                let (key, session) = (self.key(*agent)?, self.session(*agent, *session)?);
-                let credit = u32::from(*credit);
-                (*agent, Asked::Credit { agent: key, session, credit, lease_ms: *lease_ms })
+            Being::Credit { session, credit, lease_ms } => {
+                let session = self.session(number, session)?;
+                return Some(Asked::Credit { agent, session, credit: u32::from(credit), lease_ms });
             }
-            _ => return None,
         };
-        Some((Asker::Agent(usize::from(number)), asked))
+        Some(Asked::Request(request))
     }
 
-    fn handle(&mut self, ask: &Ask) -> Option<(Asker, Asked)> {
-        let (number, asked) = match ask {
-            Ask::Surface { agent, delivery } => {
-                let (key, given) = self.touch(*agent, *delivery, false)?;
-                (*agent, Request::Surface { agent: key, delivery: given.delivery })
-            }
-            Ask::Ack { agent, delivery } => {
-                let (key, given) = self.touch(*agent, *delivery, false)?;
-                (*agent, Request::Ack { agent: key, delivery: given.delivery })
-            }
-            Ask::Process { agent, message } => {
-                let (key, given) = self.touch(*agent, *message, false)?;
-                (*agent, Request::Process { agent: key, message: given.message })
-            }
-            Ask::Nack { agent, delivery, delay } => {
-                let (key, given) = self.touch(*agent, *delivery, false)?;
-                (*agent, Request::Nack { agent: key, delivery: given.delivery, delay: *delay })
-            }
-            Ask::Extend { agent, delivery, lease_ms } => {
-                let (key, given) = self.touch(*agent, *delivery, false)?;
-                (*agent, Request::Extend { agent: key, delivery: given.delivery, lease_ms: *lease_ms })
-            }
-            Ask::Return { agent, delivery } => {
-                let (key, given) = self.touch(*agent, *delivery, true)?;
-                (*agent, Request::Return { agent: key, delivery: given.delivery })
-            }
-            _ => return None,
+    fn handle(&mut self, number: usize, nth: u32, how: Handling) -> Option<Request> {
+        let agent = self.agents[number].key?;
+        let given = match how {
+            Handling::Return => self.untouched(number, nth)?,
+            Handling::Surface
+            | Handling::Ack
+            | Handling::Process
+            | Handling::Nack(_)
+            | Handling::Extend { .. } => self.touch(number, nth)?,
         };
-        Some((Asker::Agent(usize::from(number)), request(asked)))
+        let (delivery, message) = (given.delivery, given.message);
+        Some(match how {
+            Handling::Surface => Request::Surface { agent, delivery },
+            Handling::Ack => Request::Ack { agent, delivery },
+            Handling::Process => Request::Process { agent, message },
+            Handling::Nack(delay) => Request::Nack { agent, delivery, delay },
+            Handling::Extend { lease_ms } => Request::Extend { agent, delivery, lease_ms },
+            Handling::Return => Request::Return { agent, delivery },
+        })
     }
 
-    fn meddle(&mut self, ask: &Ask) -> Option<(Asker, Asked)> {
-        let asked = match ask {
-            Ask::Retract { message, honest } => {
-                let (message, by) = self.own(*message, *honest)?;
+    fn meddle(&mut self, nth: u32, how: Meddling) -> Option<Request> {
+        Some(match how {
+            Meddling::Retract { honest } => {
+                let (message, by) = self.own(nth, honest)?;
                 Request::Retract { message, by }
             }
-            Ask::Amend { message, honest, body_len } => {
-                let (message, by) = self.own(*message, *honest)?;
-                Request::Amend { message, by, body: self.body(usize::from(*body_len)) }
+            Meddling::Amend { honest, body_len } => {
+                let (message, by) = self.own(nth, honest)?;
+                Request::Amend { message, by, body: self.body(usize::from(body_len)) }
             }
-            Ask::Resume { message } => Request::Resume { message: pick(&self.messages, *message)?.0 },
-            Ask::EndWait { message } => Request::EndWait { message: pick(&self.messages, *message)?.0 },
-            _ => return None,
-        };
-        Some((Asker::Operator, request(asked)))
+            Meddling::Resume => Request::Resume { message: pick(&self.messages, nth)?.0 },
+            Meddling::EndWait => Request::EndWait { message: pick(&self.messages, nth)?.0 },
+        })
     }
 
     /// Chooses a message, and its sender or somebody else who has no say in it.
@@ -343,30 +315,28 @@ impl Client {
     }
 
     /// Chooses a delivery: mostly one that nothing was said about yet.
-    fn touch(&mut self, agent: u8, nth: u32, only_fresh: bool) -> Option<(AgentKey, Given)> {
-        let agent = &mut self.agents[usize::from(agent)];
-        let key = agent.key?;
-        let fresh: Vec<usize> = (0..agent.given.len()).filter(|index| !agent.given[*index].touched).collect();
-        let index = if only_fresh || (!fresh.is_empty() && !nth.is_multiple_of(5)) {
-            pick(&fresh, nth)?
-        } else {
-            nth as usize % agent.given.len().max(1)
+    fn touch(&mut self, number: usize, nth: u32) -> Option<Given> {
+        let given = &mut self.agents[number].given;
+        let fresh: Vec<usize> = (0..given.len()).filter(|index| !given[*index].touched).collect();
+        let index = match pick(&fresh, nth) {
+            Some(index) if !nth.is_multiple_of(5) => index,
+            Some(_) | None => nth as usize % given.len().max(1),
         };
-        let given = agent.given.get_mut(index)?;
-        given.touched = true;
-        let chosen = *given;
-        if only_fresh {
-            agent.given.remove(index);
-        }
-        Some((key, chosen))
+        let chosen = given.get_mut(index)?;
+        chosen.touched = true;
+        Some(*chosen)
     }
 
-    fn key(&self, agent: u8) -> Option<AgentKey> {
-        self.agents[usize::from(agent)].key
+    /// Chooses a delivery that nothing was said about; it is as if it had not been given.
+    fn untouched(&mut self, number: usize, nth: u32) -> Option<Given> {
+        let given = &mut self.agents[number].given;
+        let fresh: Vec<usize> = (0..given.len()).filter(|index| !given[*index].touched).collect();
+        pick(&fresh, nth).map(|index| given.remove(index))
     }
 
-    fn session(&self, agent: u8, nth: u8) -> Option<SessionKey> {
-        pick(&self.agents[usize::from(agent)].sessions, u32::from(nth))
+    fn session(&self, number: usize, nth: u8) -> Option<SessionKey> {
+        // The choice is made by the upper bits, as for everything.
+        pick(&self.agents[number].sessions, u32::from(nth) << 4)
     }
 
     /// Makes a body that no other message has.
@@ -378,8 +348,8 @@ impl Client {
     }
 }
 
-fn request(request: Request) -> Asked {
-    Asked::Request(request)
+fn by_operator(request: Request) -> Option<(Asker, Asked)> {
+    Some((Asker::Operator, Asked::Request(request)))
 }
 
 fn pick<T: Copy>(items: &[T], nth: u32) -> Option<T> {

@@ -123,6 +123,8 @@ impl Driver {
     /// Makes a machine with an empty disk, and starts a node on it.
     pub(crate) fn new(world: &World, plant: Option<Plant>) -> Result<Self, Violation> {
         let mut options = Options::small(world.seed);
+        // A turn is one batch, and a batch must fit into a segment.
+        options.segment_bytes = 32 << 10;
         options.plant = Plant::of_log(plant);
         let mut driver = Driver {
             disk: MemDisk::new(),
@@ -219,7 +221,8 @@ impl Driver {
     pub(crate) fn sync(&mut self) -> Result<(), Violation> {
         let synced = self.sync_log();
         let synced = synced.and_then(|()| self.release());
-        self.survive(synced)
+        let marked = synced.and_then(|()| self.mark());
+        self.survive(marked)
     }
 
     /// Lets the process die, and another start.

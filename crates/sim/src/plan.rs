@@ -3,7 +3,8 @@
 use message::{Backoff, Guarantee, Kind, Priority};
 
 use crate::random::Dice;
-use crate::step::{Ask, Change, Crash, CrashPoint, DiskFault, Letter, NackDelay, Step, To};
+use crate::step::{Ask, Being, Change, Crash, CrashPoint, DiskFault, Handling, Letter, Meddling, NackDelay};
+use crate::step::{Step, To};
 use crate::world::{TASKS, THREADS, World};
 
 /// A world and what happens in it.
@@ -90,10 +91,10 @@ impl Planner {
         steps.extend([Step::Turn, Step::Sync]);
         for agent in 0..self.agents as u8 {
             if self.dice.percent(60) {
-                steps.push(Step::Ask(Ask::Join { agent, group: self.group() }));
+                steps.push(Step::Ask(Ask::Be { agent, what: Being::Join { group: self.group() } }));
             }
             if self.dice.percent(60) {
-                steps.push(Step::Ask(Ask::Connect { agent }));
+                steps.push(Step::Ask(Ask::Be { agent, what: Being::Connect }));
             }
         }
         steps.extend([Step::Turn, Step::Sync]);
@@ -247,29 +248,31 @@ impl Planner {
         };
         if self.dice.percent(30) {
             let session = self.dice.below(3) as u8;
-            return Ask::Credit { agent, session, credit: self.dice.range(1, 4) as u8, lease_ms };
+            let what = Being::Credit { session, credit: self.dice.range(1, 4) as u8, lease_ms };
+            return Ask::Be { agent, what };
         }
-        Ask::Take {
-            agent,
+        let what = Being::Take {
             session: self.dice.percent(40).then(|| self.dice.below(3) as u8),
             max: self.dice.pick(&[1, 1, 2, 4, 8, 20]),
             bytes_max: self.dice.pick(&[u16::MAX, u16::MAX, 100, 1]),
             lease_ms,
-        }
+        };
+        Ask::Be { agent, what }
     }
 
     fn handle(&mut self) -> Ask {
         let agent = if self.dice.percent(60) { self.dice.below(self.mood.crowd) as u8 } else { self.agent() };
         let delivery = self.dice.draw() as u32;
         let nacks = self.mood.nacks;
-        match self.dice.weighted(&[100 - nacks, nacks, 10, 8, 6, 6]) {
-            0 => Ask::Ack { agent, delivery },
-            1 => Ask::Nack { agent, delivery, delay: self.nack_delay() },
-            2 => Ask::Surface { agent, delivery },
-            3 => Ask::Extend { agent, delivery, lease_ms: self.dice.pick(&[2_000, 20_000, 90_000]) },
-            4 => Ask::Return { agent, delivery },
-            _ => Ask::Process { agent, message: delivery },
-        }
+        let how = match self.dice.weighted(&[100 - nacks, nacks, 10, 8, 6, 6]) {
+            0 => Handling::Ack,
+            1 => Handling::Nack(self.nack_delay()),
+            2 => Handling::Surface,
+            3 => Handling::Extend { lease_ms: self.dice.pick(&[2_000, 20_000, 90_000]) },
+            4 => Handling::Return,
+            _ => Handling::Process,
+        };
+        Ask::Handle { agent, delivery, how }
     }
 
     fn nack_delay(&mut self) -> NackDelay {
@@ -282,23 +285,22 @@ impl Planner {
 
     fn meddle(&mut self) -> Ask {
         let message = self.dice.draw() as u32;
-        match self.dice.weighted(&[25, 20, 15, 10, 10, 10]) {
-            0 => Ask::Retract { message, honest: self.dice.percent(80) },
-            1 => {
-                Ask::Amend { message, honest: self.dice.percent(80), body_len: self.dice.range(4, 80) as u16 }
-            }
-            2 => Ask::RetryDead { nth: message },
-            3 => Ask::DropDead { nth: message },
-            4 => Ask::EndWait { message },
-            _ => Ask::Resume { message },
-        }
+        let how = match self.dice.weighted(&[25, 20, 15, 10, 10, 10]) {
+            0 => Meddling::Retract { honest: self.dice.percent(80) },
+            1 => Meddling::Amend { honest: self.dice.percent(80), body_len: self.dice.range(4, 80) as u16 },
+            2 => return Ask::RetryDead { nth: message },
+            3 => return Ask::DropDead { nth: message },
+            4 => Meddling::EndWait,
+            _ => Meddling::Resume,
+        };
+        Ask::Meddle { message, how }
     }
 
     fn connection(&mut self) -> Ask {
         let agent = self.agent();
         match self.dice.weighted(&[60, 40]) {
-            0 => Ask::Connect { agent },
-            _ => Ask::Disconnect { agent, session: self.dice.below(3) as u8 },
+            0 => Ask::Be { agent, what: Being::Connect },
+            _ => Ask::Be { agent, what: Being::Disconnect { session: self.dice.below(3) as u8 } },
         }
     }
 
@@ -307,9 +309,9 @@ impl Planner {
         match self.dice.weighted(&[25, 8, 40, 20, 7]) {
             0 => Ask::Register { agent, alias: self.dice.percent(40) },
             1 => Ask::Remove { agent },
-            2 => Ask::Join { agent, group: self.group() },
-            3 => Ask::Leave { agent, group: self.group() },
-            _ => Ask::Presence { agent },
+            2 => Ask::Be { agent, what: Being::Join { group: self.group() } },
+            3 => Ask::Be { agent, what: Being::Leave { group: self.group() } },
+            _ => Ask::Be { agent, what: Being::Presence },
         }
     }
 

@@ -82,15 +82,11 @@ pub(crate) struct Sent {
 impl Request {
     /// Lends the request as a command.
     pub(crate) fn with_command<R>(&self, run: impl FnOnce(&Command<'_>) -> R) -> R {
-        match self {
-            Request::Register { name, aliases } => {
-                let aliases: Vec<&str> = aliases.iter().map(String::as_str).collect();
-                let dialect = Dialect::Convoke;
-                run(&Command::Register(Register { name, aliases: &aliases, dialect, profile: b"" }))
-            }
-            Request::Accept(sent) => run(&Command::Accept(Box::new(sent.accept()))),
-            other => run(&other.plain_command()),
+        let mut names: Vec<&str> = Vec::new();
+        if let Request::Register { aliases, .. } = self {
+            names.extend(aliases.iter().map(String::as_str));
         }
+        run(&self.command(&names))
     }
 
     /// Tells whether it adds to what the bus holds, and so must be refused when there is no room.
@@ -101,9 +97,12 @@ impl Request {
         )
     }
 
-    fn plain_command(&self) -> Command<'_> {
+    fn command<'a>(&'a self, aliases: &'a [&'a str]) -> Command<'a> {
         match self {
-            Request::Register { .. } | Request::Accept(_) => Command::Wake,
+            Request::Register { name, .. } => {
+                Command::Register(Register { name, aliases, dialect: Dialect::Convoke, profile: b"" })
+            }
+            Request::Accept(sent) => Command::Accept(Box::new(sent.accept())),
             Request::Remove { agent } => Command::Remove { agent: *agent },
             Request::Join { agent, address } => Command::Join { agent: *agent, address },
             Request::Leave { agent, address } => Command::Leave { agent: *agent, address },

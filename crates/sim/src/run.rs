@@ -223,7 +223,12 @@ impl Run<'_> {
             Seen::Handed { delivery, body } => {
                 trace.note(format_args!("  leaves: {} with {} bytes", delivery.id, body.len()));
             }
-            other => trace.note(format_args!("  {other:?}")),
+            Seen::NoRoom(request) => trace.note(format_args!("  no room for {request:?}")),
+            Seen::Elapsed { .. }
+            | Seen::TurnOver { .. }
+            | Seen::Told(_)
+            | Seen::Crashed
+            | Seen::Started { .. } => trace.note(format_args!("  {seen:?}")),
         }
     }
 }

@@ -84,23 +84,10 @@ pub(crate) enum Ask {
     Remove {
         agent: u8,
     },
-    Join {
+    /// An agent that comes, goes, or wants to be given messages.
+    Be {
         agent: u8,
-        group: u8,
-    },
-    Leave {
-        agent: u8,
-        group: u8,
-    },
-    Presence {
-        agent: u8,
-    },
-    Connect {
-        agent: u8,
-    },
-    Disconnect {
-        agent: u8,
-        session: u8,
+        what: Being,
     },
     Send(Box<Letter>),
     /// A sender that repeats itself, whether it got an answer or not.
@@ -115,57 +102,16 @@ pub(crate) enum Ask {
         kind: Kind,
         native: bool,
     },
-    Take {
-        agent: u8,
-        session: Option<u8>,
-        max: u8,
-        bytes_max: u16,
-        lease_ms: u64,
-    },
-    /// A connection that waits to be given messages.
-    Credit {
-        agent: u8,
-        session: u8,
-        credit: u8,
-        lease_ms: u64,
-    },
-    Surface {
+    /// An agent that does something with what it was given.
+    Handle {
         agent: u8,
         delivery: u32,
+        how: Handling,
     },
-    Ack {
-        agent: u8,
-        delivery: u32,
-    },
-    Process {
-        agent: u8,
+    /// Somebody who has second thoughts about a message.
+    Meddle {
         message: u32,
-    },
-    Nack {
-        agent: u8,
-        delivery: u32,
-        delay: NackDelay,
-    },
-    Extend {
-        agent: u8,
-        delivery: u32,
-        lease_ms: u64,
-    },
-    Return {
-        agent: u8,
-        delivery: u32,
-    },
-    Retract {
-        message: u32,
-        honest: bool,
-    },
-    Amend {
-        message: u32,
-        honest: bool,
-        body_len: u16,
-    },
-    Resume {
-        message: u32,
+        how: Meddling,
     },
     RetryDead {
         nth: u32,
@@ -173,9 +119,57 @@ pub(crate) enum Ask {
     DropDead {
         nth: u32,
     },
-    EndWait {
-        message: u32,
+}
+
+/// What an agent is about, itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Being {
+    Join {
+        group: u8,
     },
+    Leave {
+        group: u8,
+    },
+    Presence,
+    Connect,
+    Disconnect {
+        session: u8,
+    },
+    Take {
+        session: Option<u8>,
+        max: u8,
+        bytes_max: u16,
+        lease_ms: u64,
+    },
+    /// A connection that waits to be given messages.
+    Credit {
+        session: u8,
+        credit: u8,
+        lease_ms: u64,
+    },
+}
+
+/// What an agent does with what it was given.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Handling {
+    Surface,
+    Ack,
+    Process,
+    Nack(NackDelay),
+    Extend {
+        lease_ms: u64,
+    },
+    /// Nothing of it was written, so it was never given.
+    Return,
+}
+
+/// What becomes of a message by second thoughts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Meddling {
+    Retract { honest: bool },
+    Amend { honest: bool, body_len: u16 },
+    Resume,
+    EndWait,
 }
 
 /// What is different when somebody repeats itself.

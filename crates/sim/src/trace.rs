@@ -24,8 +24,7 @@ impl Trace {
         if let Some(lines) = &mut self.lines {
             lines.push(seen.to_string());
         }
-        // Hashing cannot fail.
-        let _: fmt::Result = Hashing(&mut self.hash).write_fmt(seen);
+        Hashing(&mut self.hash).write_fmt(seen).expect("hashing does not fail");
         self.hash = mix(self.hash, b'\n');
     }
 

@@ -96,8 +96,11 @@ impl Sides {
 
 impl Ours {
     fn make(scratch: &Scratch, scale: Scale) -> anyhow::Result<Self> {
-        let capacity = RECORDS_MAX * (RECORD_BYTES + 64);
-        Ok(Ours { ring: Ring::open(&scratch.folder("log")?, scale)?, batch: Batch::with_capacity(capacity) })
+        Ok(Ours::with(Ring::open(&scratch.folder("log")?, scale)?))
+    }
+
+    fn with(ring: Ring) -> Self {
+        Ours { ring, batch: Batch::with_capacity(RECORDS_MAX * (RECORD_BYTES + 64)) }
     }
 
     fn write(&mut self, records: &[u8]) -> anyhow::Result<()> {
@@ -113,7 +116,8 @@ impl Ours {
 
 /// Appends batches on our side only.
 pub(crate) fn work(scratch: &Scratch, batch: usize, passes: u64) -> anyhow::Result<()> {
-    let mut ours = Ours::make(scratch, Scale::Tiny)?;
+    // Small segments would be recycled so often that little else is seen.
+    let mut ours = Ours::with(Ring::open_bare(&scratch.folder("log")?, Scale::Full)?);
     let records = records();
     for _ in 0..passes {
         ours.write(&records[..batch * RECORD_BYTES])?;

@@ -1,12 +1,11 @@
 //! What the state holds of a message that was taken in.
 
-use super::{identity_key, task_hash};
 use crate::broker::{Applied, Broker};
 use crate::effect::{Effect, Effects};
 use crate::entry::{End, Entry, Extra, Life, Message, NONE, State, Step};
 use crate::mailbox::Mailbox;
 use crate::timers::Timed;
-use crate::{Accepted, Identity, MessageKey, Misfit, Target, Time, Tried, turns};
+use crate::{Accepted, MessageKey, Misfit, Target, Time, Tried, turns};
 
 impl Broker {
     pub(crate) fn accepted(&mut self, accepted: &Accepted<'_>, at: Time, effects: &mut Effects) -> Applied {
@@ -18,15 +17,18 @@ impl Broker {
             return Err(Misfit::Missing { seq, what: "a sender or a recipient" });
         }
         let message = self.new_message(accepted, at);
-        let task = message.task;
         self.insert_message(key, message).map_err(|_| Misfit::Taken { seq, what: "a message" })?;
         if let Some(until) = accepted.wait_until {
             self.begin_wait(key, until);
         }
-        let identity = accepted.native_id.map_or(Identity::Content, Identity::Native);
-        let known = identity_key(accepted.from, identity, accepted.fingerprint);
-        self.known.note(accepted.from, known, accepted.fingerprint, accepted.id, &self.retention);
-        self.note_turn(accepted, task);
+        self.known.note(
+            accepted.from,
+            accepted.marks.key,
+            accepted.fingerprint,
+            accepted.id,
+            &self.retention,
+        );
+        self.note_turn(accepted);
         for target in &accepted.targets {
             self.enter(accepted, target, at, effects)?;
         }
@@ -67,7 +69,7 @@ impl Broker {
             seq: self.last,
             body: self.last,
             expires: accepted.expires,
-            task: task_hash(accepted.task),
+            task: accepted.marks.task,
             extra,
             from: accepted.from,
             bytes: u32::try_from(accepted.body.len()).unwrap_or(u32::MAX),
@@ -84,12 +86,12 @@ impl Broker {
         }
     }
 
-    fn note_turn(&mut self, accepted: &Accepted<'_>, task: u64) {
+    fn note_turn(&mut self, accepted: &Accepted<'_>) {
         if let [target] = accepted.targets.as_slice()
             && let Some(to) = super::recipient(target)
         {
             let conversation = turns::conversation(accepted.thread, accepted.from, to);
-            self.turns.note(conversation, accepted.from, task);
+            self.turns.note(conversation, accepted.from, accepted.marks.task);
             if accepted.parked
                 && let Some(message) = self.messages.get_mut(accepted.message.0)
             {

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use message::{Backoff, Dialect, Guarantee, Kind, PresenceState, Priority};
 
-use super::{Accepted, Event, Failed, Next, Of, Target};
+use super::{Accepted, Event, Failed, Marks, Next, Of, Target};
 use crate::codec::{DecodeError, Reader};
 use crate::session::Door;
-use crate::{AgentKey, EntryKey, GroupKey, MessageKey, Retention, SessionKey, Time};
+use crate::{AgentKey, EntryKey, Fingerprint, GroupKey, MessageKey, Retention, SessionKey, Time};
 
 impl<'a> Event<'a> {
     /// Reads an event and its time; texts and bodies are borrowed from the bytes.
@@ -125,7 +125,7 @@ fn message_event<'a>(code: u8, reader: &mut Reader<'a>) -> Result<Event<'a>, Dec
 }
 
 fn accepted<'a>(reader: &mut Reader<'a>) -> Result<Accepted<'a>, DecodeError> {
-    Ok(Accepted {
+    let mut accepted = Accepted {
         message: MessageKey(reader.short()?),
         id: reader.message_id()?,
         from: AgentKey(reader.short()?),
@@ -133,6 +133,7 @@ fn accepted<'a>(reader: &mut Reader<'a>) -> Result<Accepted<'a>, DecodeError> {
         priority: reader.word("priority", Priority::ALL)?,
         guarantee: reader.word("guarantee", Guarantee::ALL)?,
         native_id: reader.maybe_text()?,
+        marks: Marks { key: Fingerprint::default(), task: 0 },
         fingerprint: reader.fingerprint()?,
         task: reader.maybe_text()?,
         thread: reader.maybe_text()?,
@@ -150,7 +151,9 @@ fn accepted<'a>(reader: &mut Reader<'a>) -> Result<Accepted<'a>, DecodeError> {
         answers: if reader.flag()? { Some(Of::read(reader)?) } else { None },
         targets: targets(reader)?,
         body: Cow::Borrowed(reader.bytes()?),
-    })
+    };
+    accepted.marks = Marks::of(accepted.from, accepted.native_id, accepted.fingerprint, accepted.task);
+    Ok(accepted)
 }
 
 fn fallback(reader: &mut Reader<'_>) -> Result<Vec<AgentKey>, DecodeError> {

@@ -8,8 +8,8 @@ use message::{Backoff, DeliveryId, Dialect, Guarantee, Kind, MessageId, Presence
 use crate::tests::language::Stage;
 use crate::tests::world::{START_MS, snapshot};
 use crate::{
-    Accepted, AgentKey, Broker, Door, Effects, EntryKey, Event, Failed, Fingerprint, GroupKey, MessageKey,
-    Misfit, Next, Of, SessionKey, Target, Time,
+    Accepted, AgentKey, Broker, Door, Effects, EntryKey, Event, Failed, Fingerprint, GroupKey, Marks,
+    MessageKey, Misfit, Next, Of, SessionKey, Target, Time,
 };
 
 /// Ann and bob, of whom cid and dan are gone; bob is connected and in a topic; one message waits, one is handed out,
@@ -285,6 +285,7 @@ fn accepted(
         priority: Priority::Normal,
         guarantee: Guarantee::AtLeastOnce,
         native_id: Some("misfit"),
+        marks: Marks::of(ANN, Some("misfit"), Fingerprint([9; 16]), None),
         fingerprint: Fingerprint([9; 16]),
         task: None,
         thread: None,

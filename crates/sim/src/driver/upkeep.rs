@@ -1,7 +1,7 @@
 //! Upkeep: snapshots folded in the background, trimming, and what a rotten disk must lead to.
 
 use broker::{Command, Context, Effects, MessageKey};
-use log::{Log, MemDisk, OpenError, SegmentLog, SnapshotError, Snapshots};
+use log::{AppendError, Class, Log, MemDisk, OpenError, SegmentLog, SnapshotError, Snapshots};
 use message::Seq;
 
 use super::node::{Held, body};
@@ -11,7 +11,7 @@ use crate::plant::DriverPlant;
 use crate::violation::{Promise, Violation, broken, ensure};
 
 /// Bodies that are carried forward at once.
-const CARRIED_MAX: usize = 64;
+const CARRIED_MAX: usize = 16;
 
 impl Driver {
     /// Folds the log up to what is durable with a broker of its own, and stores the outcome.
@@ -46,6 +46,21 @@ impl Driver {
                 ensure(whole || cut, Promise::Durable, what)
             }
         }
+    }
+
+    /// Notes in the log, when nothing is under way, that what it holds is durable; and makes segments ready.
+    pub(super) fn mark(&mut self) -> Result<(), Stop> {
+        let is_time = self.dice.percent(10);
+        let Some(node) = self.node.as_mut().filter(|node| is_time && node.durable == node.log.last()) else {
+            return Ok(());
+        };
+        match node.log.mark() {
+            Ok(()) => self.marks.push((node.durable, node.durable)),
+            Err(AppendError::NoRoom { .. }) => {}
+            Err(_) => return Err(Stop::Disk),
+        }
+        node.keep()?;
+        self.sync_log()
     }
 
     fn fold(&mut self) -> Result<(), Stop> {
@@ -86,15 +101,14 @@ impl Driver {
 
     fn trim_log(&mut self) -> Result<(), Stop> {
         // What is on its way out is read from where it was; so it leaves first.
+        self.work()?;
+        self.append()?;
         self.sync_log()?;
         self.release()?;
         let Some(node) = &self.node else { return Ok(()) };
         let before = node.durable;
         if self.driver_plant() != Some(DriverPlant::TrimWithoutCarry) {
             self.carry(before)?;
-            self.do_due()?;
-            self.end_turn();
-            self.append()?;
             self.sync_log()?;
             self.release()?;
         }
@@ -111,6 +125,7 @@ impl Driver {
             if bodies.is_empty() {
                 return Ok(());
             }
+            node.class = Class::Reserve;
             for (message, seq) in bodies {
                 let body = body(&node.reader, seq)?;
                 let mut effects = Effects::new();
@@ -124,6 +139,8 @@ impl Driver {
                 }
                 node.held.push_back((node.broker.last(), Held::Effects(effects)));
             }
+            self.end_turn();
+            self.append()?;
         }
     }
 }

@@ -34,6 +34,10 @@ impl State {
         }
         match &answer.outcome {
             Err(refusal) => {
+                if let Refusal::UnknownRecipient { suggestions, .. } = refusal {
+                    let are_known = suggestions.iter().all(|name| self.agent(name).is_some());
+                    ensure(are_known, Promise::Unknown, format_args!("nobody is called {suggestions:?}"))?;
+                }
                 reasons.extend(self.route(sent, NOTICE_BYTES_MAX).1);
                 let is_right = reasons.iter().any(|reason| reason.fits(refusal));
                 let what = format_args!("refused without reason: {refusal:?}; {sent:?}");
@@ -131,6 +135,10 @@ impl State {
         let parked = self.count_turn(sent, &route);
         let wait_until = sent.wait_ms.filter(|_| self.reaches(sent, &route)).map(|ms| now.plus_ms(ms));
         ensure(receipted.wait_until == wait_until, Promise::Replies, format_args!("waits: {receipted:?}"))?;
+        for (code, is_so) in [("parked", parked), ("late_reply", is_late)] {
+            let is_told = receipted.warnings.iter().any(|warning| warning.code == code);
+            ensure(is_told == is_so, Promise::Receipts, format_args!("{code}: {is_so}, told {is_told}"))?;
+        }
         for group in &route.made {
             self.groups.entry(Rc::clone(group)).or_default();
         }
@@ -150,11 +158,11 @@ impl State {
             self.go(id, way, now);
         }
         for part in &mut self.parts[first..] {
-            part.is = match part.is {
-                Is::Waiting | Is::Held if is_late => Is::Ended(Stage::Expired),
-                Is::Waiting if parked => Is::Parked,
-                other => other,
-            };
+            if is_late && matches!(part.is, Is::Waiting | Is::Held) {
+                part.is = Is::Ended(Stage::Expired);
+            } else if parked && part.is == Is::Waiting {
+                part.is = Is::Parked;
+            }
         }
         if parked {
             let to = route.ways.first().and_then(Way::recipient).unwrap_or(AgentKey::SYSTEM);

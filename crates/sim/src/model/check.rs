@@ -61,17 +61,16 @@ impl State {
         };
         let mut told: Vec<Line> =
             receipt.iter().map(|it| (it.agent.to_string(), it.stage, it.attempts)).collect();
-        let mut wanted: Vec<Line> =
-            self.parts_of(id).filter_map(|(index, part)| self.line(index, part)).collect();
+        let mut wanted: Vec<Line> = self.parts_of(id).filter_map(|(_, part)| self.line(part)).collect();
         told.sort();
         wanted.sort();
         ensure(told == wanted, Promise::Receipts, format_args!("{id} is {told:?}, expected {wanted:?}"))
     }
 
-    fn line(&self, index: usize, part: &Part) -> Option<Line> {
+    fn line(&self, part: &Part) -> Option<Line> {
         let is_post = matches!(part.place, Place::Post(_));
         if let (true, Place::Agent(agent)) = (part.unclaimed, &part.place)
-            && !self.is_news(index, *agent)
+            && !self.is_news(part.message, *agent)
         {
             return None;
         }

@@ -35,13 +35,11 @@ impl State {
     pub(super) fn check_due(&mut self, now: Time, wall: Time) -> Result<(), Violation> {
         // Where chance decides, the pause may have ended before.
         for index in 0..self.parts.len() {
-            match self.parts[index].is {
-                Is::Pausing { from, to } if from < to && to <= now => self.wait(index),
-                Is::Pausing { from, to } if from < to && from <= now => {
-                    self.parts[index].is = Is::Maybe { to }
-                }
-                Is::Maybe { to } if to <= now => self.wait(index),
-                _ => {}
+            let Some((from, to)) = self.parts[index].chance() else { continue };
+            if to <= now {
+                self.wait(index);
+            } else if from <= now {
+                self.parts[index].is = Is::Maybe { to };
             }
         }
         match self.due(now, wall).first() {

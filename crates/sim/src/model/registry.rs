@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use broker::{AgentKey, Refusal, Reply, SessionKey, Time};
-use message::{Address, Stage};
+use message::{Address, MessageId, Stage};
 
 use super::Outcome;
 use super::state::{Agent, Is, Place, Session, State};
@@ -177,7 +177,7 @@ impl State {
     pub(super) fn refused_unknown(&self, agent: AgentKey, outcome: &Outcome) -> Result<bool, Violation> {
         let refused = matches!(outcome, Err(Refusal::UnknownAgent));
         let what = format_args!("agent {agent} ({}): {outcome:?}", self.name(agent));
-        ensure(refused == !self.is_there(agent), Promise::Answers, what)?;
+        ensure(refused != self.is_there(agent), Promise::Answers, what)?;
         Ok(refused)
     }
 
@@ -247,7 +247,7 @@ impl State {
             if part.unclaimed && part.is == Is::Waiting && part.place == Place::Agent(agent) {
                 let post = part.post;
                 let born = self.next_birth();
-                let is_news = self.is_news(index, agent);
+                let is_news = self.is_news(self.parts[index].message, agent);
                 let part = &mut self.parts[index];
                 if is_news {
                     (part.unclaimed, part.born) = (false, born);
@@ -262,9 +262,17 @@ impl State {
         }
     }
 
+    /// Tells whether a message stands in a topic or channel of an agent, to whom it is news.
+    pub(super) fn is_posted_to(&self, message: MessageId, agent: AgentKey) -> bool {
+        let is_mine = self.messages.get(&message).is_some_and(|letter| letter.sent.from == agent);
+        let is_posted = self.parts_of(message).any(|(_, part)| {
+            part.is == Is::Posted && matches!(&part.place, Place::Post(group) if self.is_member(agent, group))
+        });
+        is_posted && !is_mine && self.is_news(message, agent)
+    }
+
     /// Tells whether a member has not got a message another way.
-    pub(super) fn is_news(&self, index: usize, agent: AgentKey) -> bool {
-        let message = self.parts[index].message;
+    pub(super) fn is_news(&self, message: MessageId, agent: AgentKey) -> bool {
         let is_single = self.messages[&message].ways <= 1;
         is_single || !self.parts_of(message).any(|(_, part)| self.has(part, agent))
     }

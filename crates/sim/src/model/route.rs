@@ -100,12 +100,11 @@ impl Reason {
 
     /// Returns the promise that is broken when a message is refused so without reason.
     pub(super) fn promise_of(refusal: &Refusal) -> Promise {
-        match refusal {
-            Refusal::Conflict { .. } => Promise::Idempotent,
-            Refusal::UnknownRecipient { .. } => Promise::Unknown,
-            Refusal::Expired => Promise::NeverLate,
-            _ => Promise::Limits,
+        if matches!(refusal, Refusal::Conflict { .. }) {
+            return Promise::Idempotent;
         }
+        let reasons = [Reason::Unknown, Reason::Expired];
+        reasons.into_iter().find(|reason| reason.fits(refusal)).map_or(Promise::Limits, Reason::promise)
     }
 }
 

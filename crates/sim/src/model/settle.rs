@@ -69,7 +69,9 @@ impl State {
         message: MessageId,
         outcome: &Outcome,
     ) -> Result<(), Violation> {
-        self.claim(agent);
+        if self.is_posted_to(message, agent) {
+            self.claim(agent);
+        }
         let mut mine: Vec<(usize, &Part)> = self
             .parts_of(message)
             .filter(|(_, part)| {
@@ -217,7 +219,9 @@ impl State {
                 let ms = ms.min(self.settings.limits.lease_ms_max);
                 (ms, ms)
             }
-            _ => {
+            Trouble::Refused(NackDelay::Backoff | NackDelay::Never)
+            | Trouble::LeaseOver
+            | Trouble::ConnectionLost => {
                 let backoff = letter.sent.backoff.unwrap_or(Backoff::Exponential);
                 pause_ms(&self.settings.retries, backoff, tries.max(1))
             }

@@ -327,6 +327,16 @@ impl Part {
         }
     }
 
+    /// Returns between which times a pause ends, where chance decides.
+    pub(crate) fn chance(&self) -> Option<(Time, Time)> {
+        if let Is::Pausing { from, to } = self.is
+            && from < to
+        {
+            return Some((from, to));
+        }
+        if let Is::Maybe { to } = self.is { Some((Time(0), to)) } else { None }
+    }
+
     pub(crate) fn is_out(&self) -> bool {
         matches!(self.is, Is::Out { .. } | Is::Stray)
     }

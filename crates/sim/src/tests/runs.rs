@@ -8,22 +8,25 @@ use crate::trace::Trace;
 /// Steps of a run in tests.
 pub(super) const STEPS: usize = 400;
 
+/// Seeds that must be clean in the gate; many more are run by hand.
+const SEEDS: u64 = 200;
+
 /// Runs at the same time in tests.
 pub(super) const JOBS: usize = 2;
 
 #[test]
 fn nothing_is_found_where_nothing_is_planted() {
-    let order = Order { seeds: 0..250, steps: STEPS, jobs: JOBS, plant: None, stop: true };
+    let order = Order { seeds: 0..SEEDS, steps: STEPS, jobs: JOBS, plant: None, stop: true };
     let summary = run_all(&order, |_| {});
     if let Some((seed, failure)) = summary.failures.first_key_value() {
         panic!("seed {seed}, step {}: {}", failure.step, failure.violation);
     }
     let stats = summary.stats;
     println!("{stats:?}");
-    assert_eq!(stats.steps, 250 * STEPS as u64);
-    assert!(stats.messages > 5_000, "too little was said: {stats:?}");
-    assert!(stats.deliveries > 3_000, "too little was handed out: {stats:?}");
-    assert!(stats.crashes > 400, "too little went wrong: {stats:?}");
+    assert_eq!(stats.steps, SEEDS * STEPS as u64);
+    assert!(stats.messages > 20 * SEEDS, "too little was said: {stats:?}");
+    assert!(stats.deliveries > 12 * SEEDS, "too little was handed out: {stats:?}");
+    assert!(stats.crashes > SEEDS, "too little went wrong: {stats:?}");
 }
 
 #[test]
