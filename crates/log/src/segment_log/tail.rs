@@ -37,7 +37,8 @@ pub(super) fn check_last<F: DiskFile>(
         match walk.step().map_err(OpenError::Storage)? {
             Step::Batch { offset, first, last, durable } => {
                 records += last + 1 - first;
-                doubtful.pass(offset, last, durable);
+                // A mark has no record of its own: only the record behind it, noted as durable, covers it.
+                doubtful.pass(offset, last.max(first), durable);
                 snapshot.pass(&segment.name, first, last, &walk.chain)?;
             }
             Step::Gap { first, last } => snapshot.pass_gap(first, last),

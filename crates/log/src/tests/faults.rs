@@ -94,6 +94,28 @@ fn after_a_failed_sync_nothing_is_promised_any_more() {
 }
 
 #[test]
+fn a_mark_whose_sync_failed_is_written_again() {
+    let disk = MemDisk::new();
+    let (mut log, _) = SegmentLog::open(disk.clone(), Options::small(1)).unwrap();
+    log.append(Seq(0), &mut one(10), Class::Normal).unwrap();
+    log.syncer().sync().unwrap();
+    log.mark().unwrap();
+    disk.fault_at(disk.operations(), Fault::Io);
+    assert!(log.syncer().sync().is_err());
+    drop(log);
+    disk.clear_faults();
+    // The kernel still shows the mark, counts it as written, and has it on no disk.
+    let (mut log, _) = SegmentLog::open(disk.clone(), Options::small(1)).unwrap();
+    log.append(Seq(1), &mut one(10), Class::Normal).unwrap();
+    assert_eq!(log.syncer().sync().unwrap(), Seq(2));
+    drop(log);
+    for seed in 0..50 {
+        let (log, opened) = SegmentLog::open(disk.crash(seed), Options::small(1)).unwrap();
+        assert_eq!((log.last(), opened.cut), (Seq(2), None));
+    }
+}
+
+#[test]
 fn a_full_disk_refuses_new_work_and_lets_the_old_be_finished() {
     let disk = MemDisk::new();
     let (mut log, _) = SegmentLog::open(disk.clone(), Options::small(1)).unwrap();
