@@ -124,7 +124,7 @@ impl Driver {
     pub(crate) fn new(world: &World, plant: Option<Plant>) -> Result<Self, Violation> {
         let mut options = Options::small(world.seed);
         // A turn is one batch, and a batch must fit into a segment.
-        options.segment_bytes = 32 << 10;
+        options.segment_bytes = 20 << 10;
         options.plant = Plant::of_log(plant);
         let mut driver = Driver {
             disk: MemDisk::new(),
@@ -166,8 +166,8 @@ impl Driver {
         self.node.as_ref().map(Node::dead).unwrap_or_default()
     }
 
-    /// Lends the living broker, if nothing was done with it that nobody has seen.
-    pub(crate) fn settled_broker(&self) -> Option<&broker::Broker> {
+    /// Lends the living broker, to be asked about what it holds.
+    pub(crate) fn broker(&self) -> Option<&broker::Broker> {
         self.node.as_ref().map(|node| &node.broker)
     }
 

@@ -84,7 +84,7 @@ impl Planner {
     fn opening(&mut self) -> Vec<Step> {
         let mut steps = Vec::new();
         for agent in 0..self.agents as u8 {
-            if agent < 2 || self.dice.percent(75) {
+            if agent < 2 || self.dice.percent(60) {
                 steps.push(Step::Ask(Ask::Register { agent, alias: self.dice.percent(40) }));
             }
         }
@@ -102,7 +102,7 @@ impl Planner {
     }
 
     fn step(&mut self) -> Step {
-        let weights = [500, 230, 170, 90, 6, 4, 12, 8, self.mood.crashes, self.mood.faults];
+        let weights = [500, 230, 170, 90, 6, 4, 12, 16, self.mood.crashes, self.mood.faults];
         match self.dice.weighted(&weights) {
             0 => Step::Ask(self.ask()),
             1 => Step::Turn,
@@ -119,7 +119,7 @@ impl Planner {
 
     fn ask(&mut self) -> Ask {
         let takes = self.mood.takes;
-        let weights = [220, takes, takes + 60, 25, 25, 20];
+        let weights = [220, takes, takes + 60, 25, 25, 25];
         match self.dice.weighted(&weights) {
             0 => self.send(),
             1 => self.take(),
@@ -193,7 +193,7 @@ impl Planner {
         letter.backoff = dice.percent(40).then(|| dice.pick(&[Backoff::Exponential, Backoff::Linear]));
         letter.wait_ms = dice.percent(20).then(|| dice.pick(&[2_000, 10_000, 60_000]));
         letter.live_only = dice.percent(8);
-        letter.hold = dice.percent(25);
+        letter.hold = dice.percent(45);
         letter.hops = if dice.percent(5) { 3 } else { dice.range(0, 2) as u8 };
         if dice.percent(4) {
             letter.body_len = 400;
@@ -306,7 +306,7 @@ impl Planner {
 
     fn membership(&mut self) -> Ask {
         let agent = self.agent();
-        match self.dice.weighted(&[25, 8, 40, 20, 7]) {
+        match self.dice.weighted(&[45, 8, 35, 18, 7]) {
             0 => Ask::Register { agent, alias: self.dice.percent(40) },
             1 => Ask::Remove { agent },
             2 => Ask::Be { agent, what: Being::Join { group: self.group() } },

@@ -200,7 +200,7 @@ impl Run<'_> {
     }
 
     fn check(&mut self, driver: &Driver) -> Result<(), Violation> {
-        match driver.settled_broker() {
+        match driver.broker() {
             Some(broker) => self.model.check(broker),
             None => Ok(()),
         }

@@ -132,7 +132,9 @@ impl State {
         let waits = asked
             .map(|(asked, _)| asked)
             .filter(|asked| is_answer(sent.kind) && self.messages[asked].wait_until.is_some() && !is_late);
-        let parked = self.count_turn(sent, &route);
+        // What somebody waits for goes to it, however long they have talked.
+        let is_awaited = waits.is_some() && matches!(route.ways.as_slice(), [Way::To(Place::Agent(_), _)]);
+        let parked = self.count_turn(sent, &route) && !is_awaited;
         let wait_until = sent.wait_ms.filter(|_| self.reaches(sent, &route)).map(|ms| now.plus_ms(ms));
         ensure(receipted.wait_until == wait_until, Promise::Replies, format_args!("waits: {receipted:?}"))?;
         for (code, is_so) in [("parked", parked), ("late_reply", is_late)] {

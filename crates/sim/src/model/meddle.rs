@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use broker::{AgentKey, Refusal, Time};
-use message::{Guarantee, Kind, MessageId, Priority, Stage};
+use message::{Kind, MessageId, Stage};
 
 use super::Outcome;
 use super::state::{Is, Letter, Part, Place, State};
@@ -246,8 +246,6 @@ impl State {
             withdrawn: false,
             bound: false,
         };
-        debug_assert_eq!(letter.sent.guarantee, Guarantee::AtLeastOnce);
-        debug_assert_eq!(letter.sent.priority, Priority::High);
         self.messages.insert(id, letter);
         for agent in to {
             let order = self.next_order();

@@ -1,7 +1,7 @@
 //! A failing run becomes a short one that fails in the same way.
 
 use crate::plan::plan;
-use crate::plant::{DriverPlant, Plant};
+use crate::plant::Plant;
 use crate::run::run;
 use crate::shrink::shrink;
 use crate::tests::runs::STEPS;
@@ -9,7 +9,7 @@ use crate::trace::Trace;
 
 #[test]
 fn a_failure_is_made_short_and_stays_the_same() {
-    let plant = Some(Plant::Driver(DriverPlant::AckBeforeSync));
+    let plant = Some(Plant::Broker(broker::plant::Plant::ForgetKnown));
     let failing = (0..100).map(|seed| plan(seed, STEPS)).find_map(|plan| {
         let failure = run(&plan, plant, Trace::hashed()).failure?;
         Some((plan, failure))

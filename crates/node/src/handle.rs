@@ -1,0 +1,219 @@
+//! The handle by which everybody speaks to a node.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use broker::{AgentKey, Command, Event};
+use log::{LogReader, ReadError, Reader, RealDisk};
+use message::{DeliveryId, Seq};
+use tokio::sync::{Semaphore, mpsc, oneshot, watch};
+
+use crate::failure::CallError;
+use crate::mailman::{Letter, Waiting};
+use crate::release::{Outbox, Release};
+use crate::subscription::{Subscription, Wishes};
+use crate::turn::Turn;
+use crate::writer::{Job, Queue};
+
+/// How many letters a stream holds that nobody has read yet.
+const STREAM_LETTERS_MAX: usize = 1_024;
+
+/// A running node. Copies are the same node.
+#[derive(Clone)]
+pub struct Node {
+    inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub(crate) queue: Arc<Queue>,
+    /// How much may be asked and not answered; who asks more waits.
+    permits: Arc<Semaphore>,
+    outbox: Arc<Outbox>,
+    reader: LogReader<RealDisk>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+    stopped: watch::Receiver<Option<String>>,
+    pub(crate) counters: Arc<Counters>,
+}
+
+/// What a node has done since it started.
+#[derive(Debug, Default)]
+pub struct Counters {
+    /// Batches that were appended.
+    pub batches: AtomicU64,
+    /// Events in them.
+    pub events: AtomicU64,
+    /// Calls that were carried out.
+    pub calls: AtomicU64,
+}
+
+impl Node {
+    pub(crate) fn new(
+        queue: Arc<Queue>,
+        outbox: Arc<Outbox>,
+        reader: LogReader<RealDisk>,
+        stopped: watch::Receiver<Option<String>>,
+        counters: Arc<Counters>,
+        calls_max: usize,
+    ) -> Self {
+        let permits = Arc::new(Semaphore::new(calls_max));
+        let threads = Mutex::new(Vec::new());
+        Node { inner: Arc::new(Inner { queue, permits, outbox, reader, threads, stopped, counters }) }
+    }
+
+    pub(crate) fn adopt(&self, thread: JoinHandle<()>) {
+        self.inner.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
+    }
+
+    /// Does something with the state, and gives back what came of it when everything that it was computed from is
+    /// durable. Everything that is asked meanwhile shares one sync.
+    pub async fn call<R: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Turn<'_>) -> R + Send + 'static,
+    ) -> Result<R, CallError> {
+        let permit = Arc::clone(&self.inner.permits).acquire_owned().await.map_err(|_| CallError::Stopped)?;
+        let (answer, answered) = oneshot::channel();
+        let job: Job = Box::new(move |turn| {
+            let result = work(turn);
+            let release: Release = Box::new(move || {
+                drop(answer.send(result));
+                drop(permit);
+            });
+            release
+        });
+        self.inner.queue.push(job)?;
+        answered.await.map_err(|_| CallError::Stopped)
+    }
+
+    /// Gives an agent what waits for it; if nothing does, waits for it a while.
+    pub async fn take(&self, wishes: Wishes, wait: Duration) -> Result<Vec<Letter>, CallError> {
+        let (letters, mut come) = oneshot::channel();
+        let waits = !wait.is_zero();
+        let asked = self.call(move |turn| -> Result<Result<Vec<Letter>, Waiting>, CallError> {
+            let letters_now = turn.take(&wishes.take())?;
+            if !letters_now.is_empty() || !waits {
+                return Ok(Ok(letters_now));
+            }
+            Ok(Err(turn.mailman.wait_once(wishes, letters)))
+        });
+        let waiting = match asked.await?? {
+            Ok(letters) => return Ok(letters),
+            Err(waiting) => waiting,
+        };
+        // Whoever stops waiting here, by time or because nobody listens any more, is taken off the list.
+        let guard = Leave { node: self.clone(), waiting };
+        match tokio::time::timeout(wait, &mut come).await {
+            Ok(letters) => letters.map_err(|_| CallError::Stopped),
+            Err(_) => {
+                drop(guard);
+                // What was handed out before is released before this call is.
+                self.call(|_| ()).await?;
+                Ok(come.try_recv().unwrap_or_default())
+            }
+        }
+    }
+
+    /// Lets letters come as they may leave, as many as there is credit for; there is none at first.
+    pub async fn subscribe(&self, wishes: Wishes) -> Result<Subscription, CallError> {
+        let (letters, come) = mpsc::channel(STREAM_LETTERS_MAX);
+        let agent = wishes.agent;
+        let waiting = self.call(move |turn| turn.mailman.wait_on(wishes, letters)).await?;
+        Ok(Subscription::new(self.clone(), agent, waiting, come))
+    }
+
+    /// Reads the body of a message from its place in the log.
+    pub fn body(&self, place: Seq) -> Result<Vec<u8>, ReadError> {
+        let record = self.inner.reader.read(place)?;
+        let body = match Event::decode(&record) {
+            Ok((_, Event::Accepted(accepted))) => accepted.body.into_owned(),
+            Ok((_, Event::Amended { body, .. } | Event::Carried { body, .. })) => body.to_vec(),
+            Ok(_) | Err(_) => Vec::new(),
+        };
+        Ok(body)
+    }
+
+    /// Returns the handle that reads the log; bound it by [`Node::durable`].
+    pub fn reader(&self) -> LogReader<RealDisk> {
+        self.inner.reader.clone()
+    }
+
+    /// Returns up to where the log is durable.
+    pub fn durable(&self) -> Seq {
+        self.inner.outbox.durable()
+    }
+
+    /// Returns what was done so far.
+    pub fn counters(&self) -> &Counters {
+        &self.inner.counters
+    }
+
+    /// Returns how many calls were carried out.
+    pub fn calls(&self) -> u64 {
+        self.inner.counters.calls.load(Ordering::Relaxed)
+    }
+
+    /// Waits until the node has stopped, and says why if it was not asked to.
+    pub async fn stopped(&self) -> Option<String> {
+        let mut stopped = self.inner.stopped.clone();
+        // A sender that is gone without a word has stopped as it was asked to.
+        while stopped.changed().await.is_ok() {}
+        stopped.borrow().clone()
+    }
+
+    /// Finishes what was asked, makes it durable and stops. Blocks until that is done.
+    pub fn shut_down(&self) {
+        self.inner.queue.close();
+        let threads = std::mem::take(&mut *self.inner.threads.lock().unwrap_or_else(PoisonError::into_inner));
+        for thread in threads {
+            // A thread that panicked has said so.
+            drop(thread.join());
+        }
+        self.inner.permits.close();
+    }
+
+    /// Gives a stream more credit, and what it may have at once.
+    pub(crate) fn add_credit(&self, waiting: Waiting, more: u32) {
+        self.post(move |turn| {
+            let more = more.min(u32::try_from(STREAM_LETTERS_MAX).unwrap_or(u32::MAX));
+            turn.mailman.add_credit(waiting, more);
+            if let Some(wishes) = turn.mailman.wishes_of(waiting) {
+                let letters = turn.take(&wishes.take()).unwrap_or_default();
+                turn.mailman.deliver(waiting, letters);
+            }
+        });
+    }
+
+    pub(crate) fn unsubscribe(&self, waiting: Waiting, agent: AgentKey, unread: Vec<DeliveryId>) {
+        self.post(move |turn| {
+            turn.mailman.leave(waiting);
+            for delivery in unread {
+                // It may have ended meanwhile; then there is nothing to return.
+                drop(turn.execute(&Command::Return { agent, delivery }));
+            }
+        });
+    }
+
+    /// Does something without waiting for it.
+    fn post(&self, work: impl FnOnce(&mut Turn<'_>) + Send + 'static) {
+        let job: Job = Box::new(move |turn| {
+            work(turn);
+            Box::new(|| {})
+        });
+        // A node that has stopped has forgotten everybody anyway.
+        drop(self.inner.queue.push(job));
+    }
+}
+
+/// Takes somebody off the list of those who wait.
+struct Leave {
+    node: Node,
+    waiting: Waiting,
+}
+
+impl Drop for Leave {
+    fn drop(&mut self) {
+        let waiting = self.waiting;
+        self.node.post(move |turn| turn.mailman.leave(waiting));
+    }
+}

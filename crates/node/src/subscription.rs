@@ -1,0 +1,80 @@
+//! Subscriptions: letters as they come, as many as the subscriber has given credit for.
+
+use std::sync::Arc;
+
+use broker::{AgentKey, SessionKey, Take};
+use message::DeliveryId;
+use tokio::sync::mpsc;
+
+use crate::handle::Node;
+use crate::mailman::{Letter, Waiting};
+
+/// What somebody who waits for messages wants.
+#[derive(Clone, Debug)]
+pub struct Wishes {
+    /// For whom.
+    pub agent: AgentKey,
+    /// Over which connection, if the leases are to end with one.
+    pub session: Option<SessionKey>,
+    /// At most how many at a time.
+    pub max: u32,
+    /// At most how many bytes of bodies at a time; one message is given in any case.
+    pub bytes_max: u64,
+    /// For how long each is leased, in milliseconds.
+    pub lease_ms: u64,
+    /// By which gateway, for the receipt.
+    pub by: Arc<str>,
+}
+
+/// A stream of letters. What was not read when it is dropped was never handed out.
+pub struct Subscription {
+    node: Node,
+    agent: AgentKey,
+    waiting: Waiting,
+    letters: mpsc::Receiver<Letter>,
+}
+
+impl Wishes {
+    pub(crate) fn take(&self) -> Take<'_> {
+        Take {
+            agent: self.agent,
+            session: self.session,
+            max: self.max,
+            bytes_max: self.bytes_max,
+            lease_ms: self.lease_ms,
+            by: &self.by,
+        }
+    }
+}
+
+impl Subscription {
+    pub(crate) fn new(
+        node: Node,
+        agent: AgentKey,
+        waiting: Waiting,
+        letters: mpsc::Receiver<Letter>,
+    ) -> Self {
+        Subscription { node, agent, waiting, letters }
+    }
+
+    /// Lets so many more come.
+    pub fn add_credit(&self, more: u32) {
+        self.node.add_credit(self.waiting, more);
+    }
+
+    /// Waits for the next letter; there is none when the node has stopped.
+    pub async fn next(&mut self) -> Option<Letter> {
+        self.letters.recv().await
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        self.letters.close();
+        let mut unread: Vec<DeliveryId> = Vec::new();
+        while let Ok(letter) = self.letters.try_recv() {
+            unread.push(letter.delivery.delivery);
+        }
+        self.node.unsubscribe(self.waiting, self.agent, unread);
+    }
+}

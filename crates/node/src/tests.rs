@@ -1,0 +1,5 @@
+//! Tests of the node, each with a folder of its own on a real disk.
+
+mod bus;
+mod restarts;
+mod waiting;

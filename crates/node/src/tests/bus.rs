@@ -1,0 +1,157 @@
+//! A node with a few agents, as tests want it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use broker::{Accept, AgentKey, Command, Fingerprint, Identity, Limits, Register, Reply, Retention, Retries};
+use log::Options;
+use message::{Address, AgentName, Dialect, Guarantee, Kind, MessageId, Priority};
+
+use crate::{CallError, Letter, Node, Settings, Started, SystemClock, Wishes};
+
+pub(super) struct Bus {
+    pub(super) node: Node,
+    pub(super) started: Started,
+    pub(super) ann: AgentKey,
+    pub(super) bob: AgentKey,
+}
+
+pub(super) fn settings(folder: &Path) -> Settings {
+    let limits = Limits {
+        agents_max: 100,
+        groups_max: 100,
+        memberships_max: 10,
+        sessions_max: 10,
+        aliases_max: 10,
+        recipients_max: 10,
+        fallbacks_max: 10,
+        hops_max: 8,
+        body_bytes_max: 1 << 20,
+        queue_max: 100_000,
+        queue_bytes_max: 1 << 30,
+        messages_max: 1_000_000,
+        bytes_max: 1 << 32,
+        held_max: 100,
+        held_ms_max: 1_000_000,
+        lease_ms_min: 1_000,
+        lease_ms_max: 86_400_000,
+        text_bytes_max: 256,
+        take_max: 1_000,
+    };
+    let retries = Retries {
+        base_ms: 1_000,
+        multiplier: 2.0,
+        pause_ms_max: 30_000,
+        retries_max: 10,
+        retries: 3,
+        jitter: true,
+    };
+    let mut log = Options::small(1);
+    (log.segment_bytes, log.first_segment_bytes) = (1 << 20, 1 << 20);
+    log.record_bytes_max = 256 << 10;
+    Settings {
+        folder: folder.to_owned(),
+        broker: broker::Settings { limits, retries, turns_warn: 30, turns_park: None },
+        retention: Retention::USUAL,
+        log,
+        calls_max: 10_000,
+        snapshot_bytes: u64::MAX,
+    }
+}
+
+impl Bus {
+    pub(super) async fn open(settings: Settings) -> Bus {
+        let (node, started) = Node::start(settings, Arc::new(SystemClock::new())).unwrap();
+        let ann = register(&node, "ann").await;
+        let bob = register(&node, "bob").await;
+        Bus { node, started, ann, bob }
+    }
+
+    pub(super) async fn send(&self, id: &str, body: &str) -> MessageId {
+        self.send_kind(id, body, Kind::Note, None, None).await.unwrap().0
+    }
+
+    pub(super) async fn send_kind(
+        &self,
+        id: &str,
+        body: &str,
+        kind: Kind,
+        reply_to: Option<MessageId>,
+        wait: Option<Duration>,
+    ) -> Result<(MessageId, Option<crate::Awaited>), CallError> {
+        let (id, body) = (id.to_owned(), body.to_owned());
+        let (from, to) = if reply_to.is_some() { (self.bob, "ann") } else { (self.ann, "bob") };
+        let call = move |turn: &mut crate::Turn<'_>| {
+            let to: [Address; 1] = [to.parse().unwrap()];
+            let reply_to = reply_to.map(|id| id.to_string());
+            let accept = Accept {
+                from,
+                to: &to,
+                kind,
+                priority: Priority::Normal,
+                guarantee: Guarantee::AtLeastOnce,
+                identity: Identity::Native(&id),
+                fingerprint: Fingerprint::of(&[body.as_bytes()]),
+                task: None,
+                thread: None,
+                reply_to: reply_to.as_deref(),
+                created: None,
+                expires: None,
+                lifetime_ms: None,
+                timeout_ms: None,
+                retries: None,
+                backoff: None,
+                fallback: &[],
+                wait_ms: wait.map(|wait| wait.as_millis().try_into().unwrap()),
+                live_only: false,
+                hold: false,
+                hops: 0,
+                body: body.as_bytes(),
+            };
+            let reply = turn.execute(&Command::Accept(Box::new(accept)))?;
+            let Reply::Accepted(receipted) = reply else { panic!("{reply:?}") };
+            let awaited = receipted.wait_until.map(|_| turn.wait_for_reply(receipted.id));
+            Ok((receipted.id, awaited))
+        };
+        self.node.call(call).await?
+    }
+
+    pub(super) fn wishes(&self, max: u32) -> Wishes {
+        Wishes {
+            agent: self.bob,
+            session: None,
+            max,
+            bytes_max: u64::MAX,
+            lease_ms: 60_000,
+            by: "test".into(),
+        }
+    }
+
+    pub(super) async fn take(&self, max: u32) -> Vec<Letter> {
+        self.node.take(self.wishes(max), Duration::ZERO).await.unwrap()
+    }
+
+    pub(super) async fn ack(&self, letter: &Letter) {
+        let (agent, delivery) = (self.bob, letter.delivery.delivery);
+        let call =
+            move |turn: &mut crate::Turn<'_>| turn.execute(&Command::Ack { agent, delivery, by: "test" });
+        self.node.call(call).await.unwrap().unwrap();
+    }
+
+    pub(super) fn bodies(&self, letters: &[Letter]) -> Vec<String> {
+        let body = |letter: &Letter| self.node.body(letter.delivery.body).unwrap();
+        letters.iter().map(|letter| String::from_utf8(body(letter)).unwrap()).collect()
+    }
+}
+
+async fn register(node: &Node, name: &str) -> AgentKey {
+    let name: AgentName = name.parse().unwrap();
+    let call = move |turn: &mut crate::Turn<'_>| {
+        let register = Register { name: &name, aliases: &[], dialect: Dialect::Convoke, profile: b"" };
+        let reply = turn.execute(&Command::Register(register)).unwrap();
+        let Reply::Agent(agent) = reply else { panic!("{reply:?}") };
+        agent
+    };
+    node.call(call).await.unwrap()
+}

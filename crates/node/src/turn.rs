@@ -1,0 +1,154 @@
+//! A turn: commands carried out one after the other on the one state, their events gathered into one batch.
+
+use broker::{Broker, Command, Context, Due, Effect, Effects, Mailbox, Reply, Take, Time};
+use log::Batch;
+use message::MessageId;
+
+use crate::clock::SystemRandom;
+use crate::failure::CallError;
+use crate::mailman::{Awaited, Letter, Mailman};
+
+/// What the events of a command need besides the body that it carries.
+const OVERHEAD_BYTES: u64 = 8 << 10;
+/// How much that the clock made due is done in one turn.
+const DUE_MAX: usize = 4_096;
+
+/// The state and the clock, for as long as something is carried out.
+pub struct Turn<'t> {
+    pub(crate) broker: &'t mut Broker,
+    pub(crate) batch: &'t mut Batch,
+    pub(crate) mailman: &'t mut Mailman,
+    pub(crate) random: &'t mut SystemRandom,
+    pub(crate) effects: Effects,
+    pub(crate) now: Time,
+    pub(crate) wall: Time,
+    /// How many bytes the batch may have with new work in it.
+    pub(crate) room: u64,
+}
+
+impl Turn<'_> {
+    /// Returns the state, to look at.
+    pub fn broker(&self) -> &Broker {
+        self.broker
+    }
+
+    /// Returns the bus's time.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Returns the wall clock's time.
+    pub fn wall(&self) -> Time {
+        self.wall
+    }
+
+    /// Carries a command out. What it gives back may leave the node only as the result of the call that it is part of.
+    pub fn execute(&mut self, command: &Command<'_>) -> Result<Reply, CallError> {
+        if let Some(bytes) = growth(command)
+            && self.batch.bytes() + bytes + OVERHEAD_BYTES > self.room
+        {
+            return Err(CallError::NoRoom);
+        }
+        let mut cx = Context { now: self.now, wall: self.wall, random: self.random };
+        let batch = &mut *self.batch;
+        let mut write = |_, at: Time, event: &broker::Event<'_>| batch.push_with(|out| event.encode(at, out));
+        let reply = self.broker.execute(&mut cx, command, &mut self.effects, &mut write)?;
+        self.now = cx.now;
+        Ok(reply)
+    }
+
+    /// Waits for the reply to a message that was accepted with a wait.
+    pub fn wait_for_reply(&mut self, message: MessageId) -> Awaited {
+        self.mailman.wait_for_reply(message)
+    }
+
+    /// Hands out to an agent now.
+    pub(crate) fn take(&mut self, take: &Take<'_>) -> Result<Vec<Letter>, CallError> {
+        match self.execute(&Command::Take(*take))? {
+            Reply::Taken(deliveries) => Ok(deliveries.into_iter().map(Letter::new).collect()),
+            Reply::Done
+            | Reply::Agent(_)
+            | Reply::Session { .. }
+            | Reply::Accepted(_)
+            | Reply::Stage(_)
+            | Reply::Lease(_) => Ok(Vec::new()),
+        }
+    }
+
+    /// Hands what became ready to those who wait, and does what is due, until nothing is left to do or the turn is
+    /// long enough.
+    pub(crate) fn settle(&mut self, bytes_max: u64) {
+        loop {
+            self.hand_out();
+            if self.batch.bytes() > bytes_max {
+                return;
+            }
+            let due = self.broker.due(self.now, self.wall, DUE_MAX);
+            if due.is_empty() {
+                return;
+            }
+            for due in due {
+                self.carry_out(due);
+            }
+        }
+    }
+
+    fn carry_out(&mut self, due: Due) {
+        // What is due is never new work, and the broker refuses none of it.
+        let done = self.execute(&Command::Due(due));
+        debug_assert!(done.is_ok(), "{due:?}: {done:?}");
+    }
+
+    fn hand_out(&mut self) {
+        let mut ready: Vec<Mailbox> = Vec::new();
+        for effect in std::mem::take(&mut self.effects) {
+            match effect {
+                Effect::Ready(mailbox) => ready.push(mailbox),
+                Effect::Answered { message, reply, delivery } => {
+                    self.mailman.answer(message, reply, delivery)
+                }
+                Effect::Unanswered { message, stage } => self.mailman.give_up(message, stage),
+            }
+        }
+        ready.sort_unstable();
+        ready.dedup();
+        for mailbox in ready {
+            for waiting in self.mailman.waiting_at(mailbox, self.broker) {
+                let Some(wishes) = self.mailman.wishes_of(waiting) else { continue };
+                let letters = self.take(&wishes.take()).unwrap_or_default();
+                self.mailman.deliver(waiting, letters);
+            }
+        }
+    }
+}
+
+/// Returns how much a command that brings new work adds to the log; nothing for one that finishes work.
+fn growth(command: &Command<'_>) -> Option<u64> {
+    match command {
+        Command::Accept(accept) => Some(accept.body.len() as u64),
+        Command::Amend { body, .. } => Some(body.len() as u64),
+        Command::Register(register) => Some(register.profile.len() as u64),
+        Command::Join { .. } | Command::RetryDead { .. } => Some(0),
+        Command::SetPresence { detail, .. } => Some(detail.len() as u64),
+        Command::Remove { .. }
+        | Command::Leave { .. }
+        | Command::OpenSession { .. }
+        | Command::CloseSession { .. }
+        | Command::Restart
+        | Command::Wake
+        | Command::Retract { .. }
+        | Command::Resume { .. }
+        | Command::Take(_)
+        | Command::Surface { .. }
+        | Command::Ack { .. }
+        | Command::Process { .. }
+        | Command::Nack(_)
+        | Command::Extend { .. }
+        | Command::Return { .. }
+        | Command::DropDead { .. }
+        | Command::EndWait { .. }
+        | Command::Due(_)
+        | Command::Carry { .. }
+        | Command::Tune(_) => None,
+    }
+}

@@ -1,0 +1,247 @@
+//! The writer: the thread that owns the state and the log.
+
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use broker::{AgentKey, Broker, Command, Time};
+use log::{AppendError, Batch, Class, Log, RealDisk, Room, SegmentLog, Syncer};
+use message::{DeliveryId, Seq};
+
+use crate::clock::{BusTime, Clock, SystemRandom};
+use crate::failure::{CallError, Fatal, describe};
+use crate::handle::Counters;
+use crate::mailman::Mailman;
+use crate::release::{Outbox, Release};
+use crate::turn::Turn;
+
+/// Bytes of a batch after which a turn ends; what was asked meanwhile comes into the next one.
+const TURN_BYTES: u64 = 4 << 20;
+/// Room below which the writer looks for more itself, should the upkeep be late.
+const ROOM_BYTES: u64 = 256 << 10;
+/// How long it waits before it looks again on a full disk.
+const ROOM_PAUSE: Duration = Duration::from_secs(1);
+/// How much later than planned the writer must wake for the machine to count as having slept.
+const GAP: Duration = Duration::from_secs(30);
+/// The longest wait of a writer that has nothing to do, because the wall clock may be set.
+const IDLE: Duration = Duration::from_secs(10);
+
+/// Something to be done with the state; it gives back what leaves when that is durable.
+pub(crate) type Job = Box<dyn FnOnce(&mut Turn<'_>) -> Release + Send>;
+
+/// What was asked and not carried out yet.
+#[derive(Default)]
+pub(crate) struct Queue {
+    state: Mutex<State>,
+    asked: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    jobs: VecDeque<Job>,
+    returns: Vec<(AgentKey, DeliveryId)>,
+    closed: bool,
+}
+
+/// What the writer finds when it looks.
+pub(crate) struct Asked {
+    pub(crate) jobs: VecDeque<Job>,
+    pub(crate) returns: Vec<(AgentKey, DeliveryId)>,
+    pub(crate) closed: bool,
+}
+
+impl Queue {
+    pub(crate) fn push(&self, job: Job) -> Result<(), CallError> {
+        let mut state = self.lock();
+        if state.closed {
+            return Err(CallError::Stopped);
+        }
+        state.jobs.push_back(job);
+        self.asked.notify_one();
+        Ok(())
+    }
+
+    /// Notes a delivery that could not be given to anybody.
+    pub(crate) fn push_return(&self, agent: AgentKey, delivery: DeliveryId) {
+        self.lock().returns.push((agent, delivery));
+        self.asked.notify_one();
+    }
+
+    /// Lets nothing more in.
+    pub(crate) fn close(&self) {
+        self.lock().closed = true;
+        self.asked.notify_one();
+    }
+
+    /// Takes everything that was asked; waits for something for so long.
+    fn take(&self, wait: Duration) -> Asked {
+        let mut state = self.lock();
+        if state.jobs.is_empty() && state.returns.is_empty() && !state.closed && !wait.is_zero() {
+            let waited = self.asked.wait_timeout(state, wait);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        Asked {
+            jobs: std::mem::take(&mut state.jobs),
+            returns: std::mem::take(&mut state.returns),
+            closed: state.closed,
+        }
+    }
+
+    /// Takes out what nobody will carry out.
+    pub(crate) fn drain(&self) -> VecDeque<Job> {
+        std::mem::take(&mut self.lock().jobs)
+    }
+
+    /// Puts back what did not fit into a turn, before what came after it.
+    fn put_back(&self, mut jobs: VecDeque<Job>) {
+        let mut state = self.lock();
+        jobs.append(&mut state.jobs);
+        state.jobs = jobs;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The thread's own.
+pub(crate) struct Writer {
+    pub(crate) broker: Broker,
+    pub(crate) log: SegmentLog<RealDisk>,
+    pub(crate) queue: Arc<Queue>,
+    pub(crate) outbox: Arc<Outbox>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) time: BusTime,
+    pub(crate) random: SystemRandom,
+    pub(crate) mailman: Mailman,
+    pub(crate) counters: Arc<Counters>,
+    pub(crate) batch: Batch,
+    /// Rings the upkeep with the number of bytes that were appended.
+    pub(crate) wake: SyncSender<u64>,
+    /// When room was last looked for.
+    pub(crate) looked_for_room: Option<Duration>,
+    /// Bytes for which it has not rung yet.
+    pub(crate) unheard: u64,
+}
+
+impl Writer {
+    /// Works until the queue is closed and empty, or the disk fails.
+    pub(crate) fn run(&mut self) -> Result<(), Fatal> {
+        let mut planned = self.clock.steady();
+        loop {
+            self.outbox.wait_until_taken();
+            if let Some(fatal) = self.outbox.fatal() {
+                return Err(fatal);
+            }
+            let wait = self.wait();
+            let asked = self.queue.take(wait);
+            let slept = self.clock.steady().saturating_sub(planned) > GAP + wait;
+            let is_over = asked.closed && asked.is_empty();
+            self.turn(asked, slept)?;
+            planned = self.clock.steady();
+            if is_over {
+                return self.finish();
+            }
+        }
+    }
+
+    /// Returns how long nothing is due.
+    fn wait(&self) -> Duration {
+        let (bus, wall) = self.broker.next_due();
+        let until = |due: Option<Time>, now: Time| due.map(|due| Duration::from_millis(due.ms_since(now)));
+        let by_bus = until(bus, self.time.now(&*self.clock));
+        let by_wall = until(wall, self.clock.wall());
+        by_bus.into_iter().chain(by_wall).min().unwrap_or(IDLE).min(IDLE)
+    }
+
+    /// Returns what fits into the log. Where little does, room is looked for first, but not again and again.
+    fn room(&mut self) -> Room {
+        let room = self.log.room();
+        let now = self.clock.steady();
+        let is_time = self.looked_for_room.is_none_or(|looked| now.saturating_sub(looked) > ROOM_PAUSE);
+        if room.normal >= ROOM_BYTES.min(room.batch_bytes_max) || !is_time {
+            return room;
+        }
+        self.looked_for_room = Some(now);
+        // A failure poisons the log, and the next append says so.
+        drop(self.log.keeper().keep());
+        self.log.room()
+    }
+
+    fn turn(&mut self, asked: Asked, slept: bool) -> Result<(), Fatal> {
+        let room = self.room();
+        let mut turn = Turn {
+            broker: &mut self.broker,
+            batch: &mut self.batch,
+            mailman: &mut self.mailman,
+            random: &mut self.random,
+            effects: Vec::new(),
+            now: self.time.now(&*self.clock),
+            wall: self.clock.wall(),
+            room: room.normal.min(room.batch_bytes_max),
+        };
+        if slept {
+            drop(turn.execute(&Command::Wake));
+        }
+        for (agent, delivery) in asked.returns {
+            drop(turn.execute(&Command::Return { agent, delivery }));
+        }
+        let mut jobs = asked.jobs;
+        while turn.batch.bytes() < TURN_BYTES.min(room.batch_bytes_max / 2) {
+            let Some(job) = jobs.pop_front() else { break };
+            let release = job(&mut turn);
+            turn.mailman.releases.push(release);
+            self.counters.calls.fetch_add(1, Ordering::Relaxed);
+        }
+        turn.settle(TURN_BYTES.min(room.batch_bytes_max / 2));
+        if !jobs.is_empty() {
+            self.queue.put_back(jobs);
+        }
+        self.commit()
+    }
+
+    /// Appends the events of the turn, and hands over what waits for them.
+    fn commit(&mut self) -> Result<(), Fatal> {
+        let last = self.broker.last();
+        if !self.batch.is_empty() {
+            let (events, bytes) = (self.batch.count(), self.batch.bytes());
+            let expected = Seq(last.0 - events);
+            match self.log.append(expected, &mut self.batch, Class::Reserve) {
+                Ok(_) => {}
+                Err(error) => return Err(fatal(&error)),
+            }
+            self.batch.clear();
+            // Who is busy with the last ring hears of it with the next.
+            self.unheard += bytes;
+            if self.wake.try_send(self.unheard).is_ok() {
+                self.unheard = 0;
+            }
+            self.counters.batches.fetch_add(1, Ordering::Relaxed);
+            self.counters.events.fetch_add(events, Ordering::Relaxed);
+        }
+        let mut releases = std::mem::take(&mut self.mailman.releases);
+        if releases.is_empty() && self.outbox.durable() < last {
+            releases.push(Box::new(|| {}));
+        }
+        if !releases.is_empty() {
+            self.outbox.push(last, releases);
+        }
+        Ok(())
+    }
+
+    /// Makes sure that later damage to the end of the log is told from a torn tail.
+    fn finish(&mut self) -> Result<(), Fatal> {
+        self.outbox.push(self.broker.last(), vec![Box::new(|| {})]);
+        self.outbox.wait_until_taken();
+        self.log.mark().map_err(|error| fatal(&error))?;
+        self.log.syncer().sync()?;
+        self.outbox.close();
+        Ok(())
+    }
+}
+
+fn fatal(error: &AppendError) -> Fatal {
+    Fatal::Append(describe(error).into())
+}
