@@ -53,10 +53,8 @@ impl Upkeep {
                 bytes = 0;
             }
         }
-        // The writer has stopped, and everything is durable.
-        if bytes >= self.settings.snapshot_bytes {
-            self.take_snapshot();
-        }
+        // The writer has stopped and everything is durable: the next start has nothing to replay.
+        self.take_snapshot();
     }
 
     /// Folds what is durable since the last snapshot into a new one, by the same rules as the writer.

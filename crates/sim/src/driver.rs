@@ -34,11 +34,20 @@ pub(crate) struct Answer {
     /// What the world should be told because of it.
     pub(crate) effects: Vec<Effect>,
     /// Which dead letter was meant, where one was.
-    pub(crate) dead: Option<(MessageId, String)>,
+    pub(crate) dead: Option<DeadLetter>,
     pub(crate) now: Time,
     pub(crate) wall: Time,
     /// The last event that the broker held then.
     pub(crate) last: Seq,
+}
+
+/// A dead letter as an operator sees it.
+#[derive(Clone, Debug)]
+pub(crate) struct DeadLetter {
+    pub(crate) message: MessageId,
+    pub(crate) recipient: String,
+    /// How many of the same message and recipient are older.
+    pub(crate) nth: usize,
 }
 
 /// What can be seen of the bus, in order.

@@ -2,14 +2,16 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use broker::{Broker, Command, Context, Effect, Effects, EntryKey, Event, Mailbox, Refusal, Reply, Time};
+use broker::{
+    Broker, Command, Context, DeadView, Effect, Effects, EntryKey, Event, Mailbox, Refusal, Reply, Time,
+};
 use log::{
     AppendError, Batch, Class, Keeper, Log, LogReader, LogSnapshots, LogSyncer, MemDisk, ReadError, Reader,
 };
 use log::{SegmentLog, Syncer};
-use message::{MessageId, Seq};
+use message::Seq;
 
-use super::{Answer, Clock, Driver, Seen, Stop, Waiting};
+use super::{Answer, Clock, DeadLetter, Driver, Seen, Stop, Waiting};
 use crate::client::{Asked, Asker};
 use crate::plant::DriverPlant;
 use crate::request::{Request, TakeWish};
@@ -72,11 +74,15 @@ impl Node {
         self.broker.dead_letters().map(|dead| dead.entry).collect()
     }
 
-    /// Finds which message and recipient a request about a dead letter means.
-    fn dead_message(&self, request: &Request) -> Option<(MessageId, String)> {
+    /// Finds which dead letter a request means.
+    fn dead_letter(&self, request: &Request) -> Option<DeadLetter> {
         let (Request::RetryDead { entry } | Request::DropDead { entry }) = request else { return None };
-        let found = self.broker.dead_letters().find(|dead| dead.entry == *entry);
-        found.map(|dead| (dead.id, dead.to))
+        let letters: Vec<_> = self.broker.dead_letters().collect();
+        let place = letters.iter().position(|dead| dead.entry == *entry)?;
+        let meant = &letters[place];
+        let is_same = |other: &&DeadView<'_>| other.id == meant.id && other.to == meant.to;
+        let nth = letters[..place].iter().filter(is_same).count();
+        Some(DeadLetter { message: meant.id, recipient: meant.to.clone(), nth })
     }
 
     /// Executes a command and puts its events into the batch.
@@ -147,7 +153,7 @@ impl Driver {
             node.class = Class::Normal;
         }
         let (now, wall) = (node.now(clock), clock.wall());
-        let dead = node.dead_message(&request);
+        let dead = node.dead_letter(&request);
         let before = node.broker.last();
         let mut effects = Effects::new();
         let mut cx = Context { now, wall, random: &mut self.dice };

@@ -146,22 +146,25 @@ impl State {
 
     /// Finds the dead letter that was meant; whatever else was meant must have been refused.
     fn dead_letter(&mut self, answer: &Answer) -> Result<Option<usize>, Violation> {
-        let Some((message, recipient)) = &answer.dead else {
+        let Some(meant) = &answer.dead else {
             let is_refused = matches!(answer.outcome, Err(Refusal::NotDead));
             ensure(is_refused, Promise::Answers, format_args!("no dead letter, and {:?}", answer.outcome))?;
             return Ok(None);
         };
         // A notice may die before anybody saw its id.
-        let is_known = self.messages.contains_key(message);
-        let is_it = |part: &Part| part.message == *message || (!is_known && !self.letter(part).bound);
-        let found = self
-            .parts
-            .iter()
-            .position(|part| part.is == Is::Dead && is_it(part) && self.address(part) == *recipient);
-        let Some(index) = found else {
-            return broken(Promise::Receipts, format_args!("{message} to {recipient} is no dead letter"));
+        let is_known = self.messages.contains_key(&meant.message);
+        let is_it = |part: &Part| part.message == meant.message || (!is_known && !self.letter(part).bound);
+        let mut fitting: Vec<usize> = (0..self.parts.len())
+            .filter(|index| {
+                let part = &self.parts[*index];
+                part.is == Is::Dead && is_it(part) && self.address(part) == meant.recipient
+            })
+            .collect();
+        fitting.sort_by_key(|index| self.parts[*index].order);
+        let Some(index) = fitting.get(meant.nth).copied() else {
+            return broken(Promise::Receipts, format_args!("{meant:?} is no dead letter"));
         };
-        self.bind(index, *message);
+        self.bind(index, meant.message);
         Ok(Some(index))
     }
 
