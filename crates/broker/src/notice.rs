@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use json::{Object, Value};
 use message::{
-    Address, AgentName, AgentRef, Backoff, Failure, Guarantee, Kind, Message as Document, Priority, Reference,
+    Address, AgentName, AgentRef, Backoff, Dialect, Envelope, Failure, Guarantee, Kind, Message as Document,
+    Priority, Reference,
 };
 
 use crate::accept;
@@ -118,7 +119,7 @@ impl Broker {
 
     fn notice<'a>(&self, cx: &mut Context<'_>, document: &Document, targets: Vec<Target<'a>>) -> Event<'a> {
         let id = cx.message_id();
-        let body = document.encode().into_bytes();
+        let body = Envelope::seal(Dialect::Convoke, document.encode().as_bytes());
         // A notice is nobody's repeat, whatever it says.
         let fingerprint = Fingerprint(id.to_bytes());
         Event::Accepted(Box::new(Accepted {

@@ -14,7 +14,7 @@ mod vocabulary;
 
 use json::{Finding, Limits, Value};
 
-use crate::{Decoded, Message, decode};
+use crate::{Decoded, Dialect, Envelope, Message, decode};
 
 /// Reads a document that must be good.
 fn good(text: &str) -> Decoded {
@@ -40,4 +40,15 @@ fn minimal() -> Message {
 
 fn parse(text: &str) -> Value<'static> {
     json::parse_str(text, Limits::DOCUMENT).unwrap().into_owned()
+}
+
+#[test]
+fn an_envelope_gives_back_what_was_put_in() {
+    for dialect in Dialect::ALL {
+        let sealed = Envelope::seal(*dialect, b"{}");
+        assert_eq!(Envelope::open(&sealed), Some(Envelope { dialect: *dialect, document: b"{}" }));
+    }
+    for wrong in [&b""[..], b"\x01", b"\x00\x00{}", b"\x02\x00{}", b"\x01\xff{}"] {
+        assert_eq!(Envelope::open(wrong), None, "{wrong:?}");
+    }
 }
