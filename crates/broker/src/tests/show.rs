@@ -121,8 +121,9 @@ fn event(stage: &Stage, event: &Event<'_>) -> Option<String> {
 }
 
 fn notice(stage: &Stage, accepted: &Accepted<'_>) -> String {
+    let envelope = message::Envelope::open(&accepted.body).expect("a notice is in an envelope");
     let document =
-        message::decode(&accepted.body, json::Limits::DOCUMENT).expect("a notice is a message").message;
+        message::decode(envelope.document, json::Limits::DOCUMENT).expect("a notice is a message").message;
     let to: Vec<String> = document.to.iter().map(ToString::to_string).collect();
     let code = document.error.and_then(|error| error.code).map(|code| format!(" {code}")).unwrap_or_default();
     let text = labelled(stage, &document.text.unwrap_or_default());
