@@ -55,8 +55,8 @@ impl Broker {
             self.offer_to_waiter(cx, accept.kind, answers, &mut targets.list);
         }
         let parked = self.turns_of(accept, marks.task, &targets.list, &mut warnings);
-        let id = cx.message_id();
         let message = MessageKey(self.messages.vacant().next().unwrap_or(u32::MAX));
+        let id = cx.message_id(message);
         let is_anybody = self.may_reach(&targets, accept.from);
         let wait_until = accept.wait_ms.filter(|_| is_anybody).map(|ms| cx.now.plus_ms(ms));
         let guarantee = if accept.live_only { Guarantee::AtMostOnce } else { accept.guarantee };

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use hashbrown::HashTable;
 use message::Seq;
 
 use crate::effect::Effects;
@@ -34,7 +33,6 @@ pub struct Broker {
     pub(crate) groups: Groups,
     pub(crate) sessions: Slab<Session>,
     pub(crate) messages: Slab<Message>,
-    pub(crate) by_id: HashTable<u32>,
     pub(crate) entries: Slab<Entry>,
     pub(crate) lanes: Lanes,
     pub(crate) known: Known,
@@ -93,7 +91,6 @@ impl Broker {
             groups: Groups::with_everyone(),
             sessions: Slab::default(),
             messages: Slab::default(),
-            by_id: HashTable::new(),
             entries: Slab::default(),
             lanes: Lanes::default(),
             known: Known::default(),

@@ -21,6 +21,9 @@ pub enum DecodeError {
     Contradiction { what: &'static str },
 }
 
+/// The bytes of the largest number.
+const NUMBER_BYTES_MAX: usize = 10;
+
 pub(crate) struct Writer<'o> {
     pub(crate) out: &'o mut Vec<u8>,
 }
@@ -128,20 +131,17 @@ impl<'a> Reader<'a> {
     }
 
     pub(crate) fn number(&mut self) -> Result<u64, DecodeError> {
-        let mut value = 0u64;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            let bits = u64::from(byte & 0x7f);
-            let is_padded = byte == 0 && shift > 0;
-            if (shift == 63 && bits > 1) || is_padded {
-                return Err(DecodeError::Number);
-            }
-            value |= bits << shift;
-            if byte < 0x80 {
-                return Ok(value);
+        let mut value = 0;
+        for (place, byte) in self.bytes.iter().enumerate().take(NUMBER_BYTES_MAX) {
+            value |= u64::from(byte & 0x7f) << (7 * place);
+            if *byte < 0x80 {
+                let is_padded = *byte == 0 && place > 0;
+                let is_too_large = place == NUMBER_BYTES_MAX - 1 && *byte > 1;
+                self.bytes = &self.bytes[place + 1..];
+                return if is_padded || is_too_large { Err(DecodeError::Number) } else { Ok(value) };
             }
         }
-        Err(DecodeError::Number)
+        Err(if self.bytes.len() < NUMBER_BYTES_MAX { DecodeError::Short } else { DecodeError::Number })
     }
 
     pub(crate) fn short(&mut self) -> Result<u32, DecodeError> {

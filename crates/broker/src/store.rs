@@ -6,6 +6,7 @@
 use message::{MessageId, Priority};
 
 use crate::broker::Broker;
+use crate::context::message_of;
 use crate::effect::{Effect, Effects};
 use crate::entry::{End, Entry, Message, NONE, State};
 use crate::mailbox::{Mailbox, Queue};
@@ -27,8 +28,8 @@ impl Broker {
 
     /// Finds a message by its id, while it is remembered.
     pub(crate) fn find(&self, id: MessageId) -> Option<MessageKey> {
-        let found = self.by_id.find(hash_of(id), |key| self.messages.get(*key).is_some_and(|it| it.id == id));
-        found.copied().map(MessageKey)
+        let key = message_of(id);
+        self.message(key).filter(|message| message.id == id).map(|_| key)
     }
 
     pub(crate) fn is_wanted_once(&self, key: MessageKey) -> bool {
@@ -53,20 +54,10 @@ impl Broker {
 
     pub(crate) fn insert_message(&mut self, key: MessageKey, message: Message) -> Result<(), Message> {
         let (expires, bytes) = (message.expires, message.bytes);
-        self.put_message(key, message)?;
+        self.messages.put(key.0, message)?;
         self.timers.set_expiry(expires, key);
         self.open_messages += 1;
         self.open_bytes += u64::from(bytes);
-        Ok(())
-    }
-
-    /// Puts a message where it can be found by its key and by its id.
-    pub(crate) fn put_message(&mut self, key: MessageKey, message: Message) -> Result<(), Message> {
-        let id = message.id;
-        self.messages.put(key.0, message)?;
-        let messages = &self.messages;
-        let hash = |key: &u32| messages.get(*key).map_or(0, |it| hash_of(it.id));
-        self.by_id.insert_unique(hash_of(id), key.0, hash);
         Ok(())
     }
 
@@ -487,18 +478,9 @@ impl Broker {
 
     fn purge(&mut self, key: MessageKey) {
         let Some(message) = self.messages.remove(key.0) else { return };
-        if let Ok(found) = self.by_id.find_entry(hash_of(message.id), |found| *found == key.0) {
-            found.remove();
-        }
         let mut link = message.first;
         while let Some(entry) = self.entries.remove(link) {
             link = entry.sibling;
         }
     }
-}
-
-/// Returns the hash of an id: bytes of it that are nothing but chance.
-pub(crate) fn hash_of(id: MessageId) -> u64 {
-    let [.., a, _, b, c, d, e, f, g, h] = id.to_bytes();
-    u64::from_le_bytes([a, b, c, d, e, f, g, h])
 }

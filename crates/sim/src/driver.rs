@@ -46,8 +46,9 @@ pub(crate) struct Answer {
 pub(crate) struct DeadLetter {
     pub(crate) message: MessageId,
     pub(crate) recipient: String,
-    /// How many of the same message and recipient are older.
-    pub(crate) nth: usize,
+    pub(crate) entry: EntryKey,
+    /// Those of the same message and recipient that are older.
+    pub(crate) older: Vec<EntryKey>,
 }
 
 /// What can be seen of the bus, in order.

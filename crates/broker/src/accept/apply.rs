@@ -1,6 +1,7 @@
 //! What the state holds of a message that was taken in.
 
 use crate::broker::{Applied, Broker};
+use crate::context::message_of;
 use crate::effect::{Effect, Effects};
 use crate::entry::{End, Entry, Extra, Life, Message, NONE, State, Step};
 use crate::mailbox::Mailbox;
@@ -15,6 +16,9 @@ impl Broker {
             || !accepted.targets.iter().all(|target| self.exists(target))
         {
             return Err(Misfit::Missing { seq, what: "a sender or a recipient" });
+        }
+        if message_of(accepted.id) != key {
+            return Err(Misfit::State { seq, what: "an id" });
         }
         let message = self.new_message(accepted, at);
         self.insert_message(key, message).map_err(|_| Misfit::Taken { seq, what: "a message" })?;

@@ -61,7 +61,9 @@ fn messages(facts: &Facts<'_>) {
         let waits = message.extra.as_ref().is_some_and(|extra| extra.wait_until.is_some());
         assert_eq!(message.open, open + u32::from(waits), "message {key}: what is open");
     }
-    assert_eq!(broker.by_id.len(), broker.messages.len(), "as many ids as messages");
+    for (key, message) in broker.messages.iter() {
+        assert_eq!(broker.find(message.id).map(|found| found.0), Some(key), "an id finds its message");
+    }
     let all: BTreeSet<EntryKey> = facts.entries().map(|(key, _)| key).collect();
     assert_eq!(linked, all, "every entry belongs to a message");
 }

@@ -277,9 +277,12 @@ fn accepted(
     agent: AgentKey,
     change: impl FnOnce(&mut Accepted<'static>),
 ) -> Event<'static> {
+    let mut bits = [9; 10];
+    bits[6..].copy_from_slice(&message.0.to_be_bytes());
+    let id = MessageId::new(START_MS, bits);
     let mut accepted = Accepted {
         message,
-        id: MessageId::new(START_MS, [9; 10]),
+        id,
         from: ANN,
         kind: Kind::Note,
         priority: Priority::Normal,

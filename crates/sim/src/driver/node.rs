@@ -71,7 +71,9 @@ impl Node {
     }
 
     pub(super) fn dead(&self) -> Vec<EntryKey> {
-        self.broker.dead_letters().map(|dead| dead.entry).collect()
+        // Which of several notices one is, nobody can tell before it was handed out; so they are left alone.
+        let letters = self.broker.dead_letters().filter(|dead| dead.from != broker::AgentKey::SYSTEM);
+        letters.map(|dead| dead.entry).collect()
     }
 
     /// Finds which dead letter a request means.
@@ -81,8 +83,8 @@ impl Node {
         let place = letters.iter().position(|dead| dead.entry == *entry)?;
         let meant = &letters[place];
         let is_same = |other: &&DeadView<'_>| other.id == meant.id && other.to == meant.to;
-        let nth = letters[..place].iter().filter(is_same).count();
-        Some(DeadLetter { message: meant.id, recipient: meant.to.clone(), nth })
+        let older = letters[..place].iter().filter(is_same).map(|dead| dead.entry).collect();
+        Some(DeadLetter { message: meant.id, recipient: meant.to.clone(), entry: *entry, older })
     }
 
     /// Executes a command and puts its events into the batch.

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use broker::{AgentKey, Refusal, Time};
+use broker::{AgentKey, EntryKey, Refusal, Time};
 use message::{Kind, MessageId, Stage};
 
 use super::Outcome;
@@ -151,20 +151,23 @@ impl State {
             ensure(is_refused, Promise::Answers, format_args!("no dead letter, and {:?}", answer.outcome))?;
             return Ok(None);
         };
-        // A notice may die before anybody saw its id.
-        let is_known = self.messages.contains_key(&meant.message);
-        let is_it = |part: &Part| part.message == meant.message || (!is_known && !self.letter(part).bound);
-        let mut fitting: Vec<usize> = (0..self.parts.len())
+        let dead: Vec<usize> = (0..self.parts.len())
             .filter(|index| {
                 let part = &self.parts[*index];
-                part.is == Is::Dead && is_it(part) && self.address(part) == meant.recipient
+                part.is == Is::Dead && part.message == meant.message && self.address(part) == meant.recipient
             })
             .collect();
-        fitting.sort_by_key(|index| self.parts[*index].order);
-        let Some(index) = fitting.get(meant.nth).copied() else {
+        let is_known = |entry: EntryKey| dead.iter().any(|index| self.parts[*index].entry == Some(entry));
+        let mut unknown: Vec<usize> =
+            dead.iter().copied().filter(|index| self.parts[*index].entry.is_none()).collect();
+        // Of the parts of one message that die together, the newest dies first.
+        unknown.sort_by_key(|index| (self.parts[*index].died, std::cmp::Reverse(self.parts[*index].born)));
+        let older = meant.older.iter().filter(|entry| !is_known(**entry)).count();
+        let known = dead.iter().copied().find(|index| self.parts[*index].entry == Some(meant.entry));
+        let Some(index) = known.or(unknown.get(older).copied()) else {
             return broken(Promise::Receipts, format_args!("{meant:?} is no dead letter"));
         };
-        self.bind(index, meant.message);
+        self.parts[index].entry = Some(meant.entry);
         Ok(Some(index))
     }
 

@@ -271,6 +271,7 @@ impl State {
         let is_once = self.is_once(index);
         self.parts[index].is = if is_once { Is::Ended(stage) } else { Is::Dead };
         self.parts[index].why = Some(stage);
+        self.parts[index].died = self.next_order();
         self.drop_copies(index);
     }
 

@@ -122,6 +122,8 @@ pub(crate) struct Part {
     pub(crate) came_out: bool,
     /// Why it is a dead letter.
     pub(crate) why: Option<Stage>,
+    /// Its place among dead letters.
+    pub(crate) died: u64,
     /// Whether it keeps order with others; a reply that went straight to who waits for it does not.
     pub(crate) in_lane: bool,
 }
@@ -323,6 +325,7 @@ impl Part {
             answered: false,
             came_out: false,
             why: None,
+            died: 0,
             in_lane: true,
         }
     }
