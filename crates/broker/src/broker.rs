@@ -14,6 +14,7 @@ use crate::session::Session;
 use crate::slab::Slab;
 use crate::timers::Timers;
 use crate::turns::Turns;
+use crate::word::Words;
 use crate::{
     AgentKey, Command, Context, Due, EntryKey, Event, GroupKey, MessageKey, Misfit, Refusal, Reply,
     Retention, Settings, Time,
@@ -56,6 +57,7 @@ pub struct Broker {
     pub(crate) crowded: BTreeSet<GroupKey>,
     pub(crate) open_messages: u64,
     pub(crate) open_bytes: u64,
+    pub(crate) words: Words,
     #[cfg(feature = "plants")]
     pub(crate) plant: Option<crate::plant::Plant>,
 }
@@ -106,6 +108,7 @@ impl Broker {
             crowded: BTreeSet::new(),
             open_messages: 0,
             open_bytes: 0,
+            words: Words::default(),
             #[cfg(feature = "plants")]
             plant: None,
         }

@@ -4,6 +4,8 @@
 //! entry of its own when it takes the message. Millions of them wait at times, so they are kept small: what only
 //! few have is boxed.
 
+use std::sync::Arc;
+
 use message::{Backoff, DeliveryId, Guarantee, Kind, MessageId, Priority, Seq, Stage};
 
 use crate::mailbox::Mailbox;
@@ -150,7 +152,7 @@ pub(crate) struct Ladder {
 /// When something happened, and by whose hand or why.
 pub(crate) struct Step {
     pub(crate) at: Time,
-    pub(crate) by: Box<str>,
+    pub(crate) by: Arc<str>,
 }
 
 impl State {

@@ -49,6 +49,7 @@ mod timers;
 mod turns;
 mod upkeep;
 mod wait;
+mod word;
 
 pub use broker::{Broker, Decision};
 pub use clock::Time;

@@ -97,7 +97,7 @@ impl Retention {
         known_max: 4_000_000,
         known_ms: 24 * 60 * 60 * 1_000,
         content_ms: 60_000,
-        settled_max: 100_000,
+        settled_max: 16_384,
         dead_max: 100_000,
     };
 }

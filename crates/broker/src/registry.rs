@@ -10,7 +10,7 @@ use message::{Dialect, PresenceState};
 
 use crate::broker::{Applied, Broker, Decided, Decision};
 use crate::effect::Effects;
-use crate::entry::State;
+use crate::entry::{End, State};
 use crate::mailbox::{Mailbox, Queue};
 use crate::{AgentKey, EntryKey, Event, GroupKey, Misfit, Refusal, Register, Reply, SessionKey, Time};
 
@@ -310,6 +310,10 @@ impl Broker {
         let names: Vec<Box<str>> = std::iter::once(&known.name).chain(&known.aliases).cloned().collect();
         for name in names {
             for entry in self.held.remove(&name).unwrap_or_default() {
+                if self.has_another_way(entry, agent) {
+                    self.end(entry, End::Moved, "it comes another way", self.time, effects);
+                    continue;
+                }
                 self.rehome(entry, Mailbox::Agent(agent), effects);
                 let until =
                     self.entry(entry).map_or(Time::NEVER, |it| self.offer_end(it.message, State::Waiting));

@@ -192,7 +192,7 @@ impl Broker {
             }
             Next::Retry { at: until } => {
                 if let Some(entry) = self.entries.get_mut(key.0) {
-                    entry.climb().ended = Some(Step { at, by: (*reason).into() });
+                    entry.climb().ended = Some(Step { at, by: self.words.say(reason) });
                 }
                 self.advance(key, State::Pausing, until, effects);
             }
@@ -253,7 +253,7 @@ impl Broker {
             return;
         }
         if let Some(entry) = self.entries.get_mut(key.0) {
-            entry.climb().ended = Some(Step { at, by: reason.into() });
+            entry.climb().ended = Some(Step { at, by: self.words.say(reason) });
         }
         self.advance(key, State::Dead(end), Time::NEVER, effects);
         self.forget_dead(effects);

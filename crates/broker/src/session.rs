@@ -131,7 +131,8 @@ impl Broker {
         }
         // What waited for this connection alone now waits for any of its agent, behind what waits there.
         for entry in addressed {
-            if self.has_another_way(entry, agent) {
+            let is_queued = self.entry(entry).is_some_and(|entry| entry.state.is_queued());
+            if is_queued && self.has_another_way(entry, agent) {
                 self.end(entry, End::Moved, "its connection was lost", self.time, effects);
             } else {
                 self.rehome(entry, Mailbox::Agent(agent), effects);
@@ -145,8 +146,8 @@ impl Broker {
     }
 
     /// Tells whether an agent gets the message of a waiting entry another way.
-    fn has_another_way(&self, key: EntryKey, agent: AgentKey) -> bool {
-        let Some(entry) = self.entry(key).filter(|entry| entry.state.is_queued()) else { return false };
+    pub(crate) fn has_another_way(&self, key: EntryKey, agent: AgentKey) -> bool {
+        let Some(entry) = self.entry(key).filter(|entry| !entry.state.is_out()) else { return false };
         let mut others = self.entries_of(entry.message).filter(|(other, _)| *other != key);
         others.any(|(_, other)| self.holder_of(other) == Some(agent) && is_a_way(other.state))
     }

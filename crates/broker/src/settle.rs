@@ -196,7 +196,7 @@ impl Broker {
     fn confirmed(&mut self, key: EntryKey, by: &str, at: Time) -> Applied {
         if let Some(entry) = self.entries.get_mut(key.0) {
             entry.state = State::Done(End::Acknowledged);
-            entry.climb().ended = Some(Step { at, by: by.into() });
+            entry.climb().ended = Some(Step { at, by: self.words.say(by) });
         }
         Ok(())
     }
@@ -206,7 +206,7 @@ impl Broker {
             return Err(Misfit::State { seq: self.last, what: "an entry" });
         }
         if let Some(entry) = self.entries.get_mut(of.entry.0) {
-            entry.climb().surfaced = Some(Step { at, by: by.into() });
+            entry.climb().surfaced = Some(Step { at, by: self.words.say(by) });
         }
         Ok(())
     }
@@ -253,7 +253,7 @@ impl Broker {
     /// Ends an entry.
     pub(crate) fn end(&mut self, key: EntryKey, end: End, by: &str, at: Time, effects: &mut Effects) {
         if let Some(entry) = self.entries.get_mut(key.0) {
-            entry.climb().ended = Some(Step { at, by: by.into() });
+            entry.climb().ended = Some(Step { at, by: self.words.say(by) });
         }
         self.advance(key, State::Done(end), Time::NEVER, effects);
     }

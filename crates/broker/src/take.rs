@@ -159,7 +159,7 @@ impl Broker {
             entry.attempts = entry.attempts.saturating_add(1);
             let ladder = entry.climb();
             (ladder.delivery, ladder.agent, ladder.session) = (Some(delivery), Some(agent), session);
-            ladder.dispatched = Some(Step { at, by: by.into() });
+            ladder.dispatched = Some(Step { at, by: self.words.say(by) });
             ladder.surfaced = None;
         }
         if let Some(session) = session {

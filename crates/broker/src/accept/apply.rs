@@ -1,5 +1,7 @@
 //! What the state holds of a message that was taken in.
 
+use std::sync::Arc;
+
 use crate::broker::{Applied, Broker};
 use crate::context::message_of;
 use crate::effect::{Effect, Effects};
@@ -128,7 +130,7 @@ impl Broker {
         if accepted.filed
             && let Some(entry) = self.entries.get_mut(key.0)
         {
-            entry.climb().ended = Some(Step { at, by: "late".into() });
+            entry.climb().ended = Some(Step { at, by: self.words.say("late") });
         }
         match target {
             Target::Held { name, .. } => {
@@ -151,7 +153,7 @@ impl Broker {
                     entry.attempts = 1;
                     let ladder = entry.climb();
                     (ladder.delivery, ladder.agent) = (Some(*delivery), Some(*agent));
-                    ladder.dispatched = Some(Step { at, by: "wait".into() });
+                    ladder.dispatched = Some(Step { at, by: self.words.say("wait") });
                 }
                 self.set_until(key, *until);
             }
@@ -188,7 +190,7 @@ impl Broker {
     ) -> Applied {
         let entry = self.check(of)?;
         let (asked, state) = (entry.message, entry.state);
-        let by: Box<str> = self.name_of(accepted.from).into();
+        let by: Arc<str> = self.name_of(accepted.from).into();
         if !super::is_answer(accepted.kind) {
             return Ok(());
         }

@@ -292,9 +292,13 @@ impl State {
         let names: Vec<Rc<str>> = std::iter::once(&known.name).chain(&known.aliases).cloned().collect();
         for name in names {
             for index in 0..self.parts.len() {
-                if self.parts[index].is == Is::Held
-                    && self.parts[index].place == Place::Name(Rc::clone(&name))
-                {
+                let is_held = self.parts[index].is == Is::Held;
+                if !is_held || self.parts[index].place != Place::Name(Rc::clone(&name)) {
+                    continue;
+                }
+                if self.comes_another_way(index, agent) {
+                    self.parts[index].is = Is::Gone;
+                } else {
                     self.parts[index].order = self.next_order();
                     self.parts[index].place = Place::Agent(agent);
                     self.wait(index);
