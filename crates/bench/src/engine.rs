@@ -9,7 +9,7 @@ mod growth;
 pub(crate) mod load;
 pub(crate) mod memory;
 mod restart;
-mod second;
+pub(crate) mod second;
 
 use std::path::Path;
 

@@ -1,9 +1,10 @@
 //! Durable appends: the three sides and what each does with a batch.
 
 use anyhow::Context;
-use log::Batch;
+use log::{Batch, Log, Seq, SyncError, Syncer};
 
 use super::sqlite::Sqlite;
+use crate::engine::second::Second;
 use crate::figures::{self, Pace, Timing};
 use crate::raw::Raw;
 use crate::ring::{Ring, Scale};
@@ -21,7 +22,10 @@ const WARM_UP_TRANSACTIONS: u64 = 100;
 /// Who writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
+    /// Each batch is durable before the next is begun.
     Ours,
+    /// A second thread syncs while the next batch is made, as in a server.
+    Pair,
     Raw,
     Sqlite,
 }
@@ -29,6 +33,7 @@ pub(crate) enum Side {
 /// All who write, with what they write.
 pub(crate) struct Sides {
     ours: Ours,
+    pair: Pair,
     raw: Raw,
     sqlite: Sqlite,
     records: Vec<u8>,
@@ -40,11 +45,12 @@ struct Ours {
 }
 
 impl Side {
-    pub(crate) const ALL: [Side; 3] = [Side::Ours, Side::Raw, Side::Sqlite];
+    pub(crate) const ALL: [Side; 4] = [Side::Ours, Side::Pair, Side::Raw, Side::Sqlite];
 
     pub(crate) fn title(self) -> &'static str {
         match self {
             Side::Ours => "ours",
+            Side::Pair => "ours, two threads",
             Side::Raw => "bare file",
             Side::Sqlite => "SQLite",
         }
@@ -55,6 +61,7 @@ impl Sides {
     pub(crate) fn make(scratch: &Scratch, scale: Scale) -> anyhow::Result<Self> {
         Ok(Sides {
             ours: Ours::make(scratch, scale)?,
+            pair: Pair::make(scratch, scale)?,
             raw: Raw::make(&scratch.folder("bare")?, scale)?,
             sqlite: Sqlite::make(&scratch.folder("sqlite")?).context("making the database")?,
             records: records(),
@@ -67,7 +74,13 @@ impl Sides {
             Scale::Full => (WARM_UP_BATCHES, WARM_UP_TRANSACTIONS),
             Scale::Tiny => (1, 1),
         };
-        for (side, count) in [(Side::Ours, batches), (Side::Raw, batches), (Side::Sqlite, transactions)] {
+        let sides = [
+            (Side::Ours, batches),
+            (Side::Pair, batches),
+            (Side::Raw, batches),
+            (Side::Sqlite, transactions),
+        ];
+        for (side, count) in sides {
             self.run(side, RECORDS_MAX, Pace::Passes(count), &mut Vec::new())?;
         }
         Ok(())
@@ -82,15 +95,19 @@ impl Sides {
         commits_ms: &mut Vec<f64>,
     ) -> anyhow::Result<Timing> {
         let records = &self.records[..batch * RECORD_BYTES];
-        figures::try_run(pace, batch, || {
+        let timing = figures::try_run(pace, batch, || {
             let ((), took) = figures::once(|| match side {
                 Side::Ours => self.ours.write(records),
+                Side::Pair => self.pair.write(records),
                 Side::Raw => self.raw.write(records),
                 Side::Sqlite => self.sqlite.write(records).context("writing to the database"),
             })?;
             commits_ms.push(took.as_secs_f64() * 1e3);
-            Ok(())
-        })
+            anyhow::Ok(())
+        })?;
+        // The last sync of thousands ends after the time.
+        self.pair.finish()?;
+        Ok(timing)
     }
 }
 
@@ -111,6 +128,40 @@ impl Ours {
         self.ring.append(&mut self.batch)?;
         let durable = self.ring.sync()?;
         self.ring.recycle(durable)
+    }
+}
+
+/// Our log with a second thread that syncs; at most one sync is under way.
+struct Pair {
+    ring: Ring,
+    batch: Batch,
+    second: Second<(), Result<Seq, SyncError>>,
+}
+
+impl Pair {
+    fn make(scratch: &Scratch, scale: Scale) -> anyhow::Result<Self> {
+        let ring = Ring::open(&scratch.folder("pair")?, scale)?;
+        let mut syncer = ring.log.syncer();
+        let second = Second::start("sync", move |()| syncer.sync())?;
+        Ok(Pair { ring, batch: Batch::with_capacity(RECORDS_MAX * (RECORD_BYTES + 64)), second })
+    }
+
+    fn write(&mut self, records: &[u8]) -> anyhow::Result<()> {
+        self.batch.clear();
+        for record in records.chunks(RECORD_BYTES) {
+            self.batch.push(record);
+        }
+        self.ring.append(&mut self.batch)?;
+        self.finish()?;
+        self.second.ask(())
+    }
+
+    /// Waits for the sync that is under way.
+    fn finish(&mut self) -> anyhow::Result<()> {
+        match self.second.wait()? {
+            Some(durable) => self.ring.recycle(durable?),
+            None => Ok(()),
+        }
     }
 }
 
