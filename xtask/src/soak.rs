@@ -6,16 +6,16 @@ use anyhow::bail;
 
 use crate::command::{Command, Outcome, positive_number, unknown_argument};
 use crate::fuzz::{self, Report, Request, SECONDS_PER_TARGET};
-use crate::shell;
+use crate::shell::{self, cargo};
 
 pub(crate) const COMMAND: Command =
-    Command { name: "soak", summary: "run the slow tests, then fuzz for long", help: HELP, run };
+    Command { name: "soak", summary: "run the slow tests, simulate and fuzz for long", help: HELP, run };
 
 const HELP: &str = "\
 usage: cargo xtask soak [--seconds N]
 
-Runs all tests with SLOW_TESTS=1 and 20000 cases a property, then every fuzz target.
-The second part runs even if the first one failed, since a soak is left alone overnight.
+Runs all tests with SLOW_TESTS=1 and 20000 cases a property, then 100000 seeds of the simulation, then
+every fuzz target. Each part runs even if one before it failed, since a soak is left alone overnight.
 
 options:
   --seconds N  how long each fuzz target runs (default 600)
@@ -25,9 +25,13 @@ examples:
   cargo xtask soak --seconds 3600
 ";
 
+/// A few minutes of simulation.
+const SEEDS: &str = "0..100000";
+
 fn run(args: &[String]) -> anyhow::Result<Outcome> {
     let seconds = parse(args)?;
     let (tests, tests_elapsed) = shell::timed(run_tests);
+    let (simulation, simulation_elapsed) = shell::timed(run_simulation);
     let (reports, fuzzing_elapsed) = shell::timed(|| fuzz::run_targets(&Request { target: None, seconds }));
     let fuzzing = reports.map(|reports| {
         print!("\n{}", fuzz::table(&reports));
@@ -36,8 +40,9 @@ fn run(args: &[String]) -> anyhow::Result<Outcome> {
 
     println!("\nsoak:");
     let tests_passed = conclude("slow tests", tests, tests_elapsed);
+    let simulation_passed = conclude("simulation", simulation, simulation_elapsed);
     let fuzzing_passed = conclude("fuzzing", fuzzing, fuzzing_elapsed);
-    Ok(Outcome::from_success(tests_passed && fuzzing_passed))
+    Ok(Outcome::from_success(tests_passed && simulation_passed && fuzzing_passed))
 }
 
 /// Prints how one part ended and says whether it ended well.
@@ -49,6 +54,10 @@ fn conclude(part: &str, result: anyhow::Result<bool>, elapsed: Duration) -> bool
     };
     println!("  {part:<10} {:>8.0} s  {word}", elapsed.as_secs_f64());
     matches!(result, Ok(true))
+}
+
+fn run_simulation() -> anyhow::Result<bool> {
+    shell::run(&mut cargo(&["run", "--release", "--locked", "--quiet", "-p", "sim", "--", "--seeds", SEEDS]))
 }
 
 fn parse(args: &[String]) -> anyhow::Result<u64> {

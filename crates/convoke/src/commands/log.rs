@@ -46,7 +46,8 @@ fn open(given: Option<PathBuf>) -> Result<(RealDisk, PathBuf), Failure> {
         let message = format!("there is no log in {}", folder.display());
         return Err(Failure::not_found(message).hint("name the data folder with --data DIR"));
     }
-    let disk = RealDisk::new(&folder).map_err(|error| Failure::unreadable(&folder.display().to_string(), &error))?;
+    let disk =
+        RealDisk::new(&folder).map_err(|error| Failure::unreadable(&folder.display().to_string(), &error))?;
     Ok((disk, folder))
 }
 
@@ -58,9 +59,8 @@ fn failure(folder: &std::path::Path, error: &InspectError) -> Failure {
         InspectError::Version { .. } => {
             Failure::wrong_use(format!("{place}: {error}")).hint("use the version of convoke that wrote it")
         }
-        InspectError::Hopeless(_) => {
-            Failure::wrong_use(format!("{place} {error}")).hint("restore the folder from a backup; nothing was changed")
-        }
+        InspectError::Hopeless(_) => Failure::wrong_use(format!("{place} {error}"))
+            .hint("restore the folder from a backup; nothing was changed"),
         InspectError::Storage(source) => storage(&place.to_string(), source),
     }
 }
