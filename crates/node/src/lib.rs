@@ -1,9 +1,9 @@
 //! The node: one writer that drives a broker on a log, and what gateways need of it.
 //!
-//! One thread owns the broker and the log. It takes everything that was asked while it was busy, carries it out,
-//! hands what became ready to those who wait, does what the clock made due, and appends all of it as one batch. A
-//! second thread makes batches durable and only then lets the answers out. A third keeps segments ready and folds
-//! snapshots behind the log.
+//! One thread owns the broker. It takes everything that was asked while it was busy, carries it out, hands what
+//! became ready to those who wait, and does what the clock made due: one batch. A second thread owns the log, makes
+//! batches durable and only then lets the answers out. A third keeps segments ready and folds snapshots behind the
+//! log.
 //!
 //! Gateways see nothing of broker and log but through a [`Node`]. It knows no dialect and opens no socket.
 

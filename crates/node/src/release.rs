@@ -1,92 +1,121 @@
-//! Letting answers out: the thread that makes batches durable, and what waits for it.
+//! Letting answers out: the thread that owns the log, appends batches, makes them durable, and then lets go what
+//! waited for them.
+//!
+//! The writer decides the next batch meanwhile. At most one batch waits while another is made durable, so everything
+//! that is asked in that time goes into the next one.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use log::Syncer;
+use log::{Batch, Class, Log, RealDisk, Room, SegmentLog, Syncer};
 use message::Seq;
 
-use crate::failure::Fatal;
+use crate::clock::Clock;
+use crate::failure::{Fatal, describe};
+
+/// Room below which more is looked for here, should the upkeep be late.
+const ROOM_BYTES: u64 = 256 << 10;
+/// How long to wait before looking again on a full disk.
+const ROOM_PAUSE: Duration = Duration::from_secs(1);
 
 /// Something that leaves when a batch is durable.
 pub(crate) type Release = Box<dyn FnOnce() + Send>;
 pub(crate) type Releases = Vec<Release>;
 
-/// What the writer hands to the syncing thread.
-#[derive(Default)]
+/// What the writer hands over: the events of a turn, and what waits for them.
+pub(crate) struct Parcel {
+    pub(crate) batch: Batch,
+    pub(crate) releases: Releases,
+    /// The last event of the state when they were made; the batch ends there.
+    pub(crate) upto: Seq,
+}
+
+/// Where the writer hands over.
 pub(crate) struct Outbox {
     state: Mutex<State>,
     changed: Condvar,
 }
 
-#[derive(Default)]
 struct State {
-    releases: Releases,
-    /// Up to where everything must be durable before they leave.
-    upto: Seq,
+    parcel: Option<Parcel>,
+    /// An empty batch with memory, to be used again.
+    spare: Option<Batch>,
+    room: Room,
+    /// What was handed over and is not in the log yet.
+    bytes_pending: u64,
     closed: bool,
     durable: Seq,
     fatal: Option<Fatal>,
 }
 
 impl Outbox {
-    /// Adds what leaves when everything up to a place is durable.
-    pub(crate) fn push(&self, upto: Seq, mut releases: Releases) {
+    pub(crate) fn new(log: &SegmentLog<RealDisk>) -> Self {
+        let state = State {
+            parcel: None,
+            spare: None,
+            room: log.room(),
+            bytes_pending: 0,
+            closed: false,
+            durable: log.last(),
+            fatal: None,
+        };
+        Outbox { state: Mutex::new(state), changed: Condvar::new() }
+    }
+
+    /// Hands a parcel over; the one before must have been taken.
+    pub(crate) fn push(&self, parcel: Parcel) {
         let mut state = self.lock();
-        state.releases.append(&mut releases);
-        state.upto = state.upto.max(upto);
+        state.bytes_pending += parcel.batch.bytes();
+        state.parcel = Some(parcel);
         self.changed.notify_all();
     }
 
-    /// Waits until the syncing thread has taken what was handed to it, so that at most one batch waits while another
-    /// is synced; everything that is asked meanwhile goes into the next one.
-    pub(crate) fn wait_until_taken(&self) {
+    /// Waits until the last parcel was taken. Fails when nothing can be made durable any more.
+    pub(crate) fn wait_until_taken(&self) -> Result<(), Fatal> {
         let mut state = self.lock();
-        while !state.releases.is_empty() && state.fatal.is_none() && !state.closed {
+        while state.parcel.is_some() && state.fatal.is_none() {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
+        state.fatal.clone().map_or(Ok(()), Err)
     }
 
-    /// Ends the syncing thread, after what it has.
+    /// Waits until everything up to a place is durable.
+    pub(crate) fn wait_until_durable(&self, upto: Seq) -> Result<(), Fatal> {
+        let mut state = self.lock();
+        while state.durable < upto && state.fatal.is_none() {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.fatal.clone().map_or(Ok(()), Err)
+    }
+
+    /// Returns how much fits into the next batch.
+    pub(crate) fn room(&self) -> Room {
+        let state = self.lock();
+        let less = |bytes: u64| bytes.saturating_sub(state.bytes_pending);
+        Room { normal: less(state.room.normal), reserve: less(state.room.reserve), ..state.room }
+    }
+
+    /// Returns an empty batch.
+    pub(crate) fn batch(&self) -> Batch {
+        self.lock().spare.take().unwrap_or_default()
+    }
+
+    /// Ends the thread, after what it has.
     pub(crate) fn close(&self) {
         self.lock().closed = true;
         self.changed.notify_all();
-    }
-
-    pub(crate) fn fatal(&self) -> Option<Fatal> {
-        self.lock().fatal.clone()
     }
 
     pub(crate) fn durable(&self) -> Seq {
         self.lock().durable
     }
 
-    /// Makes batches durable and lets go what waited for them, until the outbox is closed or the disk fails.
-    pub(crate) fn run(self: &Arc<Self>, mut syncer: impl Syncer) -> Result<(), Fatal> {
-        self.lock().durable = syncer.durable();
-        loop {
-            let Some((upto, releases)) = self.next() else { return Ok(()) };
-            let mut durable = syncer.durable();
-            if durable < upto {
-                durable = match syncer.sync() {
-                    Ok(durable) => durable,
-                    Err(error) => return Err(self.fail(error.into())),
-                };
-            }
-            debug_assert!(durable >= upto, "everything was appended before it was handed over");
-            self.lock().durable = durable;
-            for release in releases {
-                release();
-            }
-        }
-    }
-
-    fn next(&self) -> Option<(Seq, Releases)> {
+    fn next(&self) -> Option<Parcel> {
         let mut state = self.lock();
         loop {
-            if !state.releases.is_empty() {
-                let releases = std::mem::take(&mut state.releases);
+            if let Some(parcel) = state.parcel.take() {
                 self.changed.notify_all();
-                return Some((state.upto, releases));
+                return Some(parcel);
             }
             if state.closed {
                 return None;
@@ -95,16 +124,77 @@ impl Outbox {
         }
     }
 
-    fn fail(&self, fatal: Fatal) -> Fatal {
+    fn fail(&self, fatal: &Fatal) {
         let mut state = self.lock();
         state.fatal = Some(fatal.clone());
         // Nobody is told anything any more.
-        state.releases.clear();
+        state.parcel = None;
         self.changed.notify_all();
-        fatal
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The thread's own.
+pub(crate) struct Releaser {
+    pub(crate) log: SegmentLog<RealDisk>,
+    pub(crate) outbox: Arc<Outbox>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) looked_for_room: Option<Duration>,
+}
+
+impl Releaser {
+    /// Works until the outbox is closed or the disk fails.
+    pub(crate) fn run(mut self) {
+        let mut syncer = self.log.syncer();
+        while let Some(parcel) = self.outbox.next() {
+            if let Err(fatal) = self.send(parcel, &mut syncer) {
+                self.outbox.fail(&fatal);
+                return;
+            }
+        }
+        // Later damage to the end of the log is then told from a torn tail. If it fails, it is merely not.
+        if self.log.mark().is_ok() {
+            drop(syncer.sync());
+        }
+    }
+
+    fn send(&mut self, parcel: Parcel, syncer: &mut impl Syncer) -> Result<(), Fatal> {
+        let Parcel { mut batch, releases, upto } = parcel;
+        let bytes = batch.bytes();
+        if !batch.is_empty() {
+            let expected = Seq(upto.0 - batch.count());
+            let appended = self.log.append(expected, &mut batch, Class::Reserve);
+            appended.map_err(|error| Fatal::Append(describe(&error).into()))?;
+        }
+        let durable = if syncer.durable() < upto { syncer.sync()? } else { syncer.durable() };
+        debug_assert!(durable >= upto, "everything that was handed over was appended");
+        let room = self.room();
+        batch.clear();
+        let mut state = self.outbox.lock();
+        state.bytes_pending = state.bytes_pending.saturating_sub(bytes);
+        (state.durable, state.room, state.spare) = (durable, room, Some(batch));
+        drop(state);
+        self.outbox.changed.notify_all();
+        for release in releases {
+            release();
+        }
+        Ok(())
+    }
+
+    /// Returns what fits into the log. Where little does, room is looked for first, but not again and again.
+    fn room(&mut self) -> Room {
+        let room = self.log.room();
+        let now = self.clock.steady();
+        let is_time = self.looked_for_room.is_none_or(|looked| now.saturating_sub(looked) > ROOM_PAUSE);
+        if room.normal >= ROOM_BYTES.min(room.batch_bytes_max) || !is_time {
+            return room;
+        }
+        self.looked_for_room = Some(now);
+        // A failure poisons the log, and the next append says so.
+        drop(self.log.keeper().keep());
+        self.log.room()
     }
 }

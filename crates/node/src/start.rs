@@ -15,7 +15,7 @@ use crate::clock::{BusTime, Clock, SystemRandom};
 use crate::failure::StartError;
 use crate::handle::{Counters, Node};
 use crate::mailman::Mailman;
-use crate::release::Outbox;
+use crate::release::{Outbox, Releaser};
 use crate::upkeep::Upkeep;
 use crate::writer::{Asked, Queue, Writer};
 
@@ -67,7 +67,7 @@ impl Node {
         let folded = fold(&log.snapshots(), &log.reader(), &settings.broker, log.last())?;
         let started = started(&opened, &folded);
         let (stop, stopped) = watch::channel(None);
-        let (queue, outbox) = (Arc::new(Queue::default()), Arc::new(Outbox::default()));
+        let (queue, outbox) = (Arc::new(Queue::default()), Arc::new(Outbox::new(&log)));
         let counters = Arc::new(Counters::default());
         let node = Node::new(
             Arc::clone(&queue),
@@ -78,27 +78,24 @@ impl Node {
             settings.calls_max,
         );
         let (wake, woken) = sync_channel(1);
-        let syncer = log.syncer();
         let upkeep = Upkeep::new(&log, &settings, folded.snapshot, Arc::clone(&outbox), woken);
         let mut writer = Writer {
             time: BusTime::new(&*clock, folded.broker.time()),
             broker: folded.broker,
-            log,
             queue: Arc::clone(&queue),
             outbox: Arc::clone(&outbox),
-            clock,
+            clock: Arc::clone(&clock),
             random: SystemRandom::new(),
             mailman: Mailman::new(Arc::clone(&queue)),
             counters,
             batch: Batch::with_capacity(1 << 20),
             wake,
             unheard: 0,
-            looked_for_room: None,
         };
         let retention = settings.retention;
         queue.push(first_job(retention)).expect("a queue that was just made is open");
-        let releasing = Arc::clone(&outbox);
-        node.adopt(spawn("sync", move || drop(releasing.run(syncer))));
+        let releaser = Releaser { log, outbox: Arc::clone(&outbox), clock, looked_for_room: None };
+        node.adopt(spawn("log", move || releaser.run()));
         node.adopt(spawn("upkeep", move || upkeep.run()));
         node.adopt(spawn("writer", move || {
             let ended = writer.run();

@@ -1,4 +1,4 @@
-//! The writer: the thread that owns the state and the log.
+//! The writer: the thread that owns the state.
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
@@ -7,22 +7,18 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use broker::{AgentKey, Broker, Command, Time};
-use log::{AppendError, Batch, Class, Log, RealDisk, Room, SegmentLog, Syncer};
-use message::{DeliveryId, Seq};
+use log::Batch;
+use message::DeliveryId;
 
 use crate::clock::{BusTime, Clock, SystemRandom};
-use crate::failure::{CallError, Fatal, describe};
+use crate::failure::{CallError, Fatal};
 use crate::handle::Counters;
 use crate::mailman::Mailman;
-use crate::release::{Outbox, Release};
+use crate::release::{Outbox, Parcel, Release};
 use crate::turn::Turn;
 
 /// Bytes of a batch after which a turn ends; what was asked meanwhile comes into the next one.
 const TURN_BYTES: u64 = 4 << 20;
-/// Room below which the writer looks for more itself, should the upkeep be late.
-const ROOM_BYTES: u64 = 256 << 10;
-/// How long it waits before it looks again on a full disk.
-const ROOM_PAUSE: Duration = Duration::from_secs(1);
 /// How much later than planned the writer must wake for the machine to count as having slept.
 const GAP: Duration = Duration::from_secs(30);
 /// The longest wait of a writer that has nothing to do, because the wall clock may be set.
@@ -109,7 +105,6 @@ impl Queue {
 /// The thread's own.
 pub(crate) struct Writer {
     pub(crate) broker: Broker,
-    pub(crate) log: SegmentLog<RealDisk>,
     pub(crate) queue: Arc<Queue>,
     pub(crate) outbox: Arc<Outbox>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -120,8 +115,6 @@ pub(crate) struct Writer {
     pub(crate) batch: Batch,
     /// Rings the upkeep with the number of bytes that were appended.
     pub(crate) wake: SyncSender<u64>,
-    /// When room was last looked for.
-    pub(crate) looked_for_room: Option<Duration>,
     /// Bytes for which it has not rung yet.
     pub(crate) unheard: u64,
 }
@@ -131,18 +124,15 @@ impl Writer {
     pub(crate) fn run(&mut self) -> Result<(), Fatal> {
         let mut planned = self.clock.steady();
         loop {
-            self.outbox.wait_until_taken();
-            if let Some(fatal) = self.outbox.fatal() {
-                return Err(fatal);
-            }
+            self.outbox.wait_until_taken()?;
             let wait = self.wait();
             let asked = self.queue.take(wait);
             let slept = self.clock.steady().saturating_sub(planned) > GAP + wait;
             let is_over = asked.closed && asked.is_empty();
-            self.turn(asked, slept)?;
+            self.turn(asked, slept);
             planned = self.clock.steady();
             if is_over {
-                return self.finish();
+                return self.outbox.wait_until_durable(self.broker.last());
             }
         }
     }
@@ -156,22 +146,8 @@ impl Writer {
         by_bus.into_iter().chain(by_wall).min().unwrap_or(IDLE).min(IDLE)
     }
 
-    /// Returns what fits into the log. Where little does, room is looked for first, but not again and again.
-    fn room(&mut self) -> Room {
-        let room = self.log.room();
-        let now = self.clock.steady();
-        let is_time = self.looked_for_room.is_none_or(|looked| now.saturating_sub(looked) > ROOM_PAUSE);
-        if room.normal >= ROOM_BYTES.min(room.batch_bytes_max) || !is_time {
-            return room;
-        }
-        self.looked_for_room = Some(now);
-        // A failure poisons the log, and the next append says so.
-        drop(self.log.keeper().keep());
-        self.log.room()
-    }
-
-    fn turn(&mut self, asked: Asked, slept: bool) -> Result<(), Fatal> {
-        let room = self.room();
+    fn turn(&mut self, asked: Asked, slept: bool) {
+        let room = self.outbox.room();
         let mut turn = Turn {
             broker: &mut self.broker,
             batch: &mut self.batch,
@@ -199,49 +175,26 @@ impl Writer {
         if !jobs.is_empty() {
             self.queue.put_back(jobs);
         }
-        self.commit()
+        self.commit();
     }
 
-    /// Appends the events of the turn, and hands over what waits for them.
-    fn commit(&mut self) -> Result<(), Fatal> {
-        let last = self.broker.last();
-        if !self.batch.is_empty() {
-            let (events, bytes) = (self.batch.count(), self.batch.bytes());
-            let expected = Seq(last.0 - events);
-            match self.log.append(expected, &mut self.batch, Class::Reserve) {
-                Ok(_) => {}
-                Err(error) => return Err(fatal(&error)),
-            }
-            self.batch.clear();
+    /// Hands over the events of the turn, and what waits for them.
+    fn commit(&mut self) {
+        let upto = self.broker.last();
+        let releases = std::mem::take(&mut self.mailman.releases);
+        if self.batch.is_empty() && releases.is_empty() {
+            return;
+        }
+        let batch = std::mem::replace(&mut self.batch, self.outbox.batch());
+        if !batch.is_empty() {
+            self.counters.batches.fetch_add(1, Ordering::Relaxed);
+            self.counters.events.fetch_add(batch.count(), Ordering::Relaxed);
             // Who is busy with the last ring hears of it with the next.
-            self.unheard += bytes;
+            self.unheard += batch.bytes();
             if self.wake.try_send(self.unheard).is_ok() {
                 self.unheard = 0;
             }
-            self.counters.batches.fetch_add(1, Ordering::Relaxed);
-            self.counters.events.fetch_add(events, Ordering::Relaxed);
         }
-        let mut releases = std::mem::take(&mut self.mailman.releases);
-        if releases.is_empty() && self.outbox.durable() < last {
-            releases.push(Box::new(|| {}));
-        }
-        if !releases.is_empty() {
-            self.outbox.push(last, releases);
-        }
-        Ok(())
+        self.outbox.push(Parcel { batch, releases, upto });
     }
-
-    /// Makes sure that later damage to the end of the log is told from a torn tail.
-    fn finish(&mut self) -> Result<(), Fatal> {
-        self.outbox.push(self.broker.last(), vec![Box::new(|| {})]);
-        self.outbox.wait_until_taken();
-        self.log.mark().map_err(|error| fatal(&error))?;
-        self.log.syncer().sync()?;
-        self.outbox.close();
-        Ok(())
-    }
-}
-
-fn fatal(error: &AppendError) -> Fatal {
-    Fatal::Append(describe(error).into())
 }
