@@ -7,6 +7,7 @@ mod broker_bytes;
 mod dialects;
 mod json_text;
 mod lexicon_pair;
+mod log_folder;
 mod message_document;
 mod syntax;
 
@@ -28,6 +29,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("lexicon_compare", lexicon_pair::compare),
     ("lexicon_document", lexicon_pair::document),
     ("lexicon_validate", lexicon_pair::validate),
+    ("log_folder", log_folder::run),
     ("message", message_document::run),
     ("syntax", syntax::run),
     ("translate", dialects::translation),

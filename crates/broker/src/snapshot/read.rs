@@ -5,6 +5,7 @@ use message::{Backoff, Dialect, Guarantee, Kind, PresenceState, Priority};
 use super::VERSION;
 use crate::broker::Broker;
 use crate::codec::{DecodeError, Reader};
+use crate::context::message_of;
 use crate::entry::{End, Entry, Extra, Ladder, Life, Message, NONE, State, Step};
 use crate::group::Post;
 use crate::known::Known;
@@ -110,6 +111,9 @@ impl Broker {
 
     /// Puts a message back; tells whether it is open.
     fn restore_message(&mut self, key: MessageKey, mut message: Message) -> Result<bool, DecodeError> {
+        if message_of(message.id) != key {
+            return Err(DecodeError::Contradiction { what: "an id" });
+        }
         let waits =
             message.extra.as_ref().and_then(|extra| extra.wait_until).map(|until| (message.from, until));
         if let Some((from, until)) = waits {
