@@ -1,0 +1,180 @@
+//! Documents coming in: bytes of any dialect to what the broker needs to accept them.
+
+use std::time::Duration;
+
+use broker::{Accept, AgentKey, Fingerprint, Identity, Time};
+use dialect::{Name, Names, Route};
+use json::{Finding, Limits, Object, ParseError, Value};
+use message::{Address, AgentRef, Envelope, Guarantee, Message, Mode, Priority, Timestamp, Warning};
+
+/// How often a message that does not say is tried is the broker's to say; how long each recipient has by default,
+/// when its sender waits.
+const WAIT_DEFAULT: Duration = Duration::from_secs(300);
+/// The queue of whoever takes work that names nobody.
+const ANYONE: &str = "roles.any";
+
+/// A document that was read, ready to be accepted.
+#[derive(Debug)]
+pub struct Incoming {
+    /// What it says.
+    pub message: Message,
+    /// The language in which it is written.
+    pub dialect: Name,
+    /// What was odd about it.
+    pub warnings: Vec<Warning>,
+    to: Vec<Address>,
+    priority: Priority,
+    guarantee: Guarantee,
+    lifetime_ms: Option<u64>,
+    live_only: bool,
+    fingerprint: Fingerprint,
+    envelope: Vec<u8>,
+}
+
+/// Why a document is not taken in.
+#[derive(Debug, thiserror::Error)]
+pub enum IntakeError {
+    /// It is not JSON, or too large or deep.
+    #[error("not a JSON document: {0}")]
+    Json(ParseError),
+    /// It is not an object.
+    #[error("a message is a JSON object")]
+    NotAnObject,
+    /// Nobody can tell what language it is.
+    #[error("it looks like no dialect: say which one it is")]
+    UnknownDialect,
+    /// Something is wrong with it.
+    #[error("it is not a valid {dialect} document")]
+    Invalid {
+        /// The dialect that it was taken for.
+        dialect: Name,
+        /// Everything that is wrong.
+        errors: Vec<Finding>,
+    },
+}
+
+/// Reads a document in a dialect, or in whichever it looks like.
+pub fn receive(
+    bytes: &[u8],
+    dialect: Option<Name>,
+    names: &Names,
+    limits: Limits,
+) -> Result<Incoming, IntakeError> {
+    let value = json::parse(bytes, limits).map_err(IntakeError::Json)?;
+    let name = dialect.or_else(|| translate::detect(&value)).ok_or(IntakeError::UnknownDialect)?;
+    let object = value.as_object().ok_or(IntakeError::NotAnObject)?;
+    let language = translate::dialect(name);
+    let decoded = language
+        .decode(&value, names)
+        .map_err(|errors| IntakeError::Invalid { dialect: name, errors: errors.into_kept() })?;
+    let route = language.route(object);
+    let message = decoded.message;
+    Ok(Incoming {
+        to: addresses(name, &message),
+        priority: route.as_ref().map_or(message.priority.unwrap_or(Priority::Normal), |route| route.priority),
+        guarantee: guarantee(route.as_ref(), &message),
+        lifetime_ms: route.as_ref().and_then(|route| route.lifetime_ms),
+        live_only: is_live_only(route.as_ref(), &message),
+        fingerprint: fingerprint(name, object),
+        envelope: Envelope::seal(name, bytes),
+        dialect: name,
+        warnings: decoded.warnings.into_kept().into_iter().map(Warning::from).collect(),
+        message,
+    })
+}
+
+impl Incoming {
+    /// Returns what the broker is to accept, from whomever the token speaks for.
+    ///
+    /// `key` is what a door was told to know a repeat by, for documents without an id of their own.
+    pub fn accept<'a>(&'a self, from: AgentKey, key: Option<&'a str>) -> Accept<'a> {
+        let message = &self.message;
+        let wishes = message.delivery.as_deref();
+        let native_id = message.native_id.as_ref().map(|id| id.as_str()).or(key);
+        let timeout = wishes.and_then(|wishes| wishes.timeout.as_ref()).map(|timeout| timeout.duration());
+        let fallback = wishes.map(|wishes| wishes.fallback.as_slice()).unwrap_or_default();
+        Accept {
+            from,
+            to: &self.to,
+            kind: message.kind,
+            priority: self.priority,
+            guarantee: self.guarantee,
+            identity: native_id.map_or(Identity::Content, Identity::Native),
+            fingerprint: self.fingerprint,
+            task: message.task.as_ref().map(|task| task.as_str()),
+            thread: message.thread.as_ref().map(|thread| thread.as_str()),
+            reply_to: message.reply_to.as_ref().map(|reply_to| reply_to.as_str()),
+            created: message.created.as_ref().map(|created| time(created.at())),
+            expires: message.expires.as_ref().map(|expires| time(expires.at())),
+            lifetime_ms: self.lifetime_ms,
+            timeout_ms: timeout.map(ms),
+            retries: wishes.and_then(|wishes| wishes.retries),
+            backoff: wishes.and_then(|wishes| wishes.backoff),
+            fallback,
+            wait_ms: self.wait(fallback, timeout).map(ms),
+            live_only: self.live_only,
+            hold: wishes.is_some_and(|wishes| wishes.hold),
+            hops: 0,
+            body: &self.envelope,
+        }
+    }
+
+    /// Returns how long the sender waits for a reply, if it does: each recipient's time, one after the other.
+    fn wait(&self, fallback: &[AgentRef], timeout: Option<Duration>) -> Option<Duration> {
+        let wishes = self.message.delivery.as_deref()?;
+        let offers = u32::try_from(fallback.len() + 1).unwrap_or(u32::MAX);
+        let is_sync = wishes.mode == Some(Mode::Sync);
+        is_sync.then(|| timeout.unwrap_or(WAIT_DEFAULT).saturating_mul(offers))
+    }
+}
+
+/// Returns to whom a message goes on the bus.
+fn addresses(dialect: Name, message: &Message) -> Vec<Address> {
+    let channel = || match (dialect, &message.thread) {
+        // A channel document for all reaches the members of its channel.
+        (Name::Channel, Some(thread)) => Address::Channel(dialect_channel::channel_of(thread.as_str())),
+        (Name::Comms | Name::Coord | Name::Bus | Name::Channel | Name::Wire | Name::Convoke, _) => {
+            Address::All
+        }
+    };
+    if message.to.is_empty() {
+        return ANYONE.parse().into_iter().collect();
+    }
+    message.to.iter().map(|to| if *to == Address::All { channel() } else { to.clone() }).collect()
+}
+
+fn guarantee(route: Option<&Route<'_>>, message: &Message) -> Guarantee {
+    let asked = message.delivery.as_ref().and_then(|wishes| wishes.guarantee);
+    asked.or(route.map(|route| route.guarantee)).unwrap_or(Guarantee::AtLeastOnce)
+}
+
+fn is_live_only(route: Option<&Route<'_>>, message: &Message) -> bool {
+    let asked = message.delivery.as_ref().is_some_and(|wishes| wishes.live_only);
+    asked || route.is_some_and(|route| route.is_live_only)
+}
+
+/// Takes the fingerprint of what a document says: as JSON in one form, without what may differ between repeats.
+fn fingerprint(dialect: Name, document: &Object<'_>) -> Fingerprint {
+    let text = match dialect {
+        // A sender that tries again counts its tries.
+        Name::Coord => {
+            let mut document = document.clone();
+            if let Some(metadata) = document.get_mut("metadata").and_then(Value::as_object_mut) {
+                metadata.remove("retry_count");
+            }
+            Value::Object(document).to_json()
+        }
+        Name::Comms | Name::Bus | Name::Channel | Name::Wire | Name::Convoke => {
+            Value::Object(document.clone()).to_json()
+        }
+    };
+    Fingerprint::of(&[text.as_bytes()])
+}
+
+fn time(at: Timestamp) -> Time {
+    Time(u64::try_from(at.unix_micros() / 1_000).unwrap_or(0))
+}
+
+fn ms(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,4 @@
+//! Tests of what the doors share.
+
+mod documents;
+mod tokens;

@@ -1,0 +1,136 @@
+//! Documents of every dialect, in and out.
+
+use std::fs;
+
+use broker::{AgentKey, Identity};
+use dialect::{Name, Names};
+use json::Limits;
+use message::{Address, Guarantee, Priority};
+
+use crate::{Incoming, receive, write};
+
+const ANN: AgentKey = AgentKey(3);
+
+fn read(document: &str, dialect: Name) -> Incoming {
+    receive(document.as_bytes(), Some(dialect), &Names::default(), Limits::DOCUMENT).unwrap()
+}
+
+fn addresses(incoming: &Incoming) -> Vec<String> {
+    incoming.accept(ANN, None).to.iter().map(Address::to_string).collect()
+}
+
+/// Every good document that a dialect has, by name; those that are no messages are told apart by the dialect.
+fn good(dialect: Name) -> Vec<(String, String)> {
+    let folder = testkit::root().join("vectors").join(dialect.name()).join("good");
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let documents = paths.map(|path| (path.display().to_string(), fs::read_to_string(&path).unwrap()));
+    documents.filter(|(name, _)| name.ends_with(".json")).collect()
+}
+
+#[test]
+fn what_comes_in_goes_out_as_it_was() {
+    let names = Names::default();
+    let mut count = 0;
+    for dialect in Name::ALL {
+        for (path, document) in good(*dialect) {
+            let Ok(incoming) = receive(document.as_bytes(), Some(*dialect), &names, Limits::DOCUMENT) else {
+                // Registrations, health reports and the like are no messages.
+                continue;
+            };
+            let accept = incoming.accept(ANN, None);
+            assert!(!accept.to.is_empty(), "{path}: to nobody");
+            let outgoing = write(accept.body, *dialect, 1, None, &names).unwrap();
+            assert_eq!((outgoing.dialect, outgoing.text.as_str()), (*dialect, document.as_str()), "{path}");
+            for other in Name::ALL {
+                let translated = write(accept.body, *other, 1, None, &names);
+                assert!(translated.is_ok(), "{path} to {other}: {translated:?}");
+            }
+            count += 1;
+        }
+    }
+    assert!(count > 50, "only {count} documents were found");
+}
+
+#[test]
+fn a_repeat_is_known_whatever_its_spaces_and_its_count_of_tries() {
+    let document = |spaces: &str, tries: u32| {
+        format!(
+            "{{{spaces}\"id\":\"7b0e4c52-1d3a-4f6b-9c8e-00000000000c\",\"from\":\"ann\",\"to\":\"bob\",\
+             \"timestamp\":\"2026-11-15T10:00:00.000Z\",\"type\":\"HEARTBEAT\",\
+             \"payload\":{{\"agent_id\":\"ann\",\"state\":\"IDLE\",\"timestamp\":\"2026-11-15T10:00:00.000Z\"}},\
+             \"metadata\":{{\"priority\":\"low\",\"retry_count\":{tries},\"max_retries\":3,\"ttl_ms\":1000}}}}"
+        )
+    };
+    let of = |text: &str| read(text, Name::Coord).accept(ANN, None).fingerprint;
+    assert_eq!(of(&document("", 0)), of(&document("  \n", 2)));
+    let other = document("", 0).replace("IDLE", "BUSY");
+    assert_ne!(of(&document("", 0)), of(&other));
+}
+
+#[test]
+fn a_channel_document_for_all_reaches_its_channel() {
+    let document = r#"{"id":"msg-20261115-100000-ann-0a1b","from":"ann","to":"all","session_id":"team-a",
+        "timestamp":"2026-11-15T10:00:00Z","type":"chat","content":{"text":"hello"}}"#;
+    assert_eq!(addresses(&read(document, Name::Channel)), ["channel:team-a"]);
+}
+
+#[test]
+fn work_that_names_nobody_is_for_anyone() {
+    let document = r#"{"$type":"agent.comms.request","sender":"did:plc:alice7iza6de2dwap2sb",
+        "task":"Review the parser","createdAt":"2026-11-15T10:00:00Z"}"#;
+    assert_eq!(addresses(&read(document, Name::Comms)), ["roles.any"]);
+}
+
+#[test]
+fn wishes_are_handed_on() {
+    let document = r#"{"convoke":1,"native_id":"n-1","kind":"question","from":"ann","to":["bob"],"task":"t",
+        "thread":"th","priority":"critical","delivery":{"mode":"sync","guarantee":"at_most_once","timeout":"10s",
+        "retries":2,"backoff":"linear","fallback":["cid"],"hold":true}}"#;
+    let incoming = read(document, Name::Convoke);
+    let accept = incoming.accept(ANN, Some("ignored"));
+    assert_eq!(accept.identity, Identity::Native("n-1"));
+    assert_eq!((accept.priority, accept.guarantee), (Priority::Critical, Guarantee::AtMostOnce));
+    assert_eq!((accept.timeout_ms, accept.wait_ms, accept.retries), (Some(10_000), Some(20_000), Some(2)));
+    assert_eq!((accept.task, accept.thread, accept.hold), (Some("t"), Some("th"), true));
+    assert_eq!(accept.fallback.len(), 1);
+}
+
+#[test]
+fn a_key_stands_in_for_a_missing_id() {
+    let document = r#"{"convoke":1,"kind":"note","from":"ann","to":["bob"],"text":"hi"}"#;
+    let incoming = read(document, Name::Convoke);
+    assert_eq!(incoming.accept(ANN, None).identity, Identity::Content);
+    assert_eq!(incoming.accept(ANN, Some("key-1")).identity, Identity::Native("key-1"));
+}
+
+#[test]
+fn a_fallback_is_told_whom_the_document_was_for() {
+    let document = good(Name::Bus).into_iter().find(|(name, _)| name.ends_with("/task-request.json"));
+    let Some((_, document)) = document else {
+        println!("skipped: the vectors of the bus are not here");
+        return;
+    };
+    let incoming = read(&document, Name::Bus);
+    let names = Names::default();
+    let outgoing = write(incoming.accept(ANN, None).body, Name::Bus, 1, Some("cid"), &names).unwrap();
+    assert!(
+        outgoing.text.contains("original_recipient") && outgoing.text.contains("cid"),
+        "{}",
+        outgoing.text
+    );
+}
+
+#[test]
+fn what_is_no_document_is_refused_with_the_reason() {
+    let refuse = |text: &str, dialect| {
+        let refused = receive(text.as_bytes(), dialect, &Names::default(), Limits::DOCUMENT);
+        refused.err().map(|error| error.to_string()).unwrap_or_default()
+    };
+    assert!(refuse("{", Some(Name::Bus)).starts_with("not a JSON document: "));
+    assert_eq!(refuse("[]", Some(Name::Bus)), "a message is a JSON object");
+    assert_eq!(refuse(r#"{"x":1}"#, None), "it looks like no dialect: say which one it is");
+    assert_eq!(refuse(r#"{"x":1}"#, Some(Name::Bus)), "it is not a valid bus document");
+    let odd_body = write(b"{}", Name::Bus, 1, None, &Names::default());
+    assert_eq!(odd_body.unwrap_err().to_string(), "the stored document cannot be read");
+}
