@@ -6,6 +6,8 @@
 
 mod intake;
 mod outgoing;
+mod principal;
+mod profile;
 mod token;
 
 #[cfg(test)]
@@ -13,4 +15,6 @@ mod tests;
 
 pub use intake::{Incoming, IntakeError, receive};
 pub use outgoing::{Outgoing, OutgoingError, write};
+pub use principal::{Authority, Denied, Principal};
+pub use profile::Profile;
 pub use token::{Token, TokenError, TokenHash};

@@ -1,4 +1,5 @@
 //! Tests of what the doors share.
 
 mod documents;
+mod principals;
 mod tokens;
