@@ -31,6 +31,11 @@ impl Broker {
         Some(recipients)
     }
 
+    /// Returns who sent a message, while it is remembered.
+    pub fn sender(&self, id: MessageId) -> Option<AgentKey> {
+        self.find(id).and_then(|key| self.message(key)).map(|message| message.from)
+    }
+
     /// Returns the members of a topic that have not come to take a post.
     fn waiting_members(
         &self,
