@@ -1,5 +1,6 @@
 //! The command line as its users type it. Names here are promises.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
@@ -107,6 +108,26 @@ Examples:
         /// The documents: a file, or - for standard input, which is also the default
         #[arg(value_name = "FILE")]
         file: Option<String>,
+    },
+    /// Start a bus
+    #[command(
+        after_help = "Everything that was acknowledged survives, whatever ends the process. The operator's token is made
+at the first start, in the data folder, readable by its owner only.
+
+Examples:
+  convoke up
+  convoke up --listen 127.0.0.1:0 --data ./bus --json"
+    )]
+    Up {
+        /// Where to listen; port 0 takes a free one
+        #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:7700")]
+        listen: SocketAddr,
+        /// The data folder
+        #[arg(long, value_name = "DIR", env = "CONVOKE_DATA")]
+        data: Option<PathBuf>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Work with Agent Cards: check them, build prompts from them
     #[command(subcommand, arg_required_else_help = true)]

@@ -8,6 +8,7 @@ mod lexicon_validate;
 mod log;
 mod schema;
 mod translate;
+mod up;
 mod validate;
 
 use ::translate::Reports;
@@ -40,6 +41,7 @@ pub(crate) fn run(command: Command) -> Result<Answer, Failure> {
         Command::Lexicon(LexiconCommand::Hoist { lexicon }) => lexicon_hoist::run(&lexicon),
         Command::Schema(SchemaCommand::List { json }) => schema::list(Form::from_flag(json)),
         Command::Schema(SchemaCommand::Show { name }) => schema::show(&name),
+        Command::Up { listen, data, json } => up::run(listen, data, Form::from_flag(json)),
         Command::Log(LogCommand::Verify { data, json }) => log::verify(data, Form::from_flag(json)),
         Command::Log(LogCommand::Salvage { data, json }) => log::salvage(data, Form::from_flag(json)),
         Command::Completions { shell } => completions::run(shell),

@@ -9,6 +9,7 @@ mod failure;
 mod inputs;
 mod lexicons;
 mod output;
+mod settings;
 
 #[cfg(test)]
 mod tests;

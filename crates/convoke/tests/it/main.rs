@@ -9,4 +9,5 @@ mod log;
 mod schema;
 mod session;
 mod translate;
+mod up;
 mod validate;
