@@ -1,6 +1,5 @@
 //! The registry: who is there. Agents are made and removed by the operator; everybody may look.
 
-use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
@@ -18,8 +17,9 @@ pub(crate) async fn put(
     State(door): State<Door>,
     Path(name): Path<String>,
     headers: HeaderMap,
-    body: Bytes,
+    body: request::Body,
 ) -> Result<Response, Problem> {
+    let body = request::body(body)?;
     let name: AgentName = name.parse().map_err(|error| Problem::bad_request(format!("{error}")))?;
     let options = request::options(&body)?.into_owned();
     let text = move |key: &str| options.get(key).and_then(Value::as_str).map(str::to_owned);

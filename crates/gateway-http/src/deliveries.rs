@@ -1,6 +1,5 @@
 //! What becomes of a delivery: `ack`, `nack`, `surfaced`, `extend`.
 
-use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
@@ -17,8 +16,9 @@ pub(crate) async fn settle(
     State(door): State<Door>,
     Path((delivery, what)): Path<(String, String)>,
     headers: HeaderMap,
-    body: Bytes,
+    body: request::Body,
 ) -> Result<Response, Problem> {
+    let body = request::body(body)?;
     let delivery: DeliveryId =
         delivery.parse().map_err(|_| Problem::not_found("there is no such delivery"))?;
     let options = request::options(&body)?;

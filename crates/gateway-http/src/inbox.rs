@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use axum::body::Bytes;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
@@ -61,8 +60,9 @@ pub(crate) async fn take(
     State(door): State<Door>,
     Path(name): Path<String>,
     headers: HeaderMap,
-    body: Bytes,
+    body: request::Body,
 ) -> Result<Response, Problem> {
+    let body = request::body(body)?;
     let options = request::options(&body)?;
     let asked_max = options.get("max").and_then(Value::as_integer);
     let max = asked_max.map_or(MAX_DEFAULT, |max| u64::try_from(max).unwrap_or(0));

@@ -1,6 +1,5 @@
 //! `POST /v1/messages` and the receipt of a message.
 
-use axum::body::Bytes;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
@@ -19,8 +18,9 @@ pub(crate) async fn send(
     State(door): State<Door>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
-    body: Bytes,
+    body: request::Body,
 ) -> Result<Response, Problem> {
+    let body = request::body(body)?;
     let dialect = request::dialect(query.as_deref(), &headers)?;
     let names = door.names();
     let incoming = gateway::receive(&body, dialect, &names, Limits::DOCUMENT)?;

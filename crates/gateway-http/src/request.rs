@@ -1,5 +1,7 @@
 //! What a request says: its token, its query, its body.
 
+use axum::body::Bytes;
+use axum::extract::rejection::BytesRejection;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use dialect::Name;
@@ -38,6 +40,20 @@ pub(crate) fn dialect(asked: Option<&str>, headers: &HeaderMap) -> Result<Option
 /// Returns the dialect of a name.
 pub(crate) fn name_of(name: &str) -> Result<Name, Problem> {
     Name::from_name(name).ok_or_else(|| Problem::bad_request(format!("there is no dialect {name:?}")))
+}
+
+/// A body, or why it could not be read.
+pub(crate) type Body = Result<Bytes, BytesRejection>;
+
+/// Returns the body of a request.
+pub(crate) fn body(body: Body) -> Result<Bytes, Problem> {
+    body.map_err(|rejection| match rejection.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => {
+            let detail = format!("a request has at most {} bytes", crate::BODY_BYTES_MAX);
+            Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", detail)
+        }
+        _ => Problem::bad_request("the request ended before its body did"),
+    })
 }
 
 /// Reads the body of a request that has options, or none.

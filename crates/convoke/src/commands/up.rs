@@ -1,9 +1,9 @@
 //! `convoke up`: starts a bus.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
 use std::net::SocketAddr;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -27,10 +27,15 @@ pub(crate) fn run(listen: SocketAddr, given: Option<PathBuf>, form: Form) -> Res
         return Err(Failure::wrong_use(message).hint("listen on 127.0.0.1, and reach it through a tunnel"));
     }
     let data = data::folder(given)?;
-    fs::create_dir_all(&data).map_err(|error| Failure::unreadable(&data.display().to_string(), &error))?;
+    make_private(&data).map_err(|error| Failure::unreadable(&data.display().to_string(), &error))?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::wrong_use(format!("cannot start: {error}")))?;
     runtime.block_on(serve(listen, &data, form))
+}
+
+/// Makes the data folder if there is none; what agents write to each other is nobody else's.
+fn make_private(data: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(data)
 }
 
 async fn serve(listen: SocketAddr, data: &Path, form: Form) -> Result<Answer, Failure> {

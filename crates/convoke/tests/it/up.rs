@@ -67,10 +67,13 @@ fn member(body: &str, name: &str) -> String {
 
 #[test]
 fn what_was_acknowledged_survives_a_kill() {
-    let folder = tempfile::tempdir().unwrap();
-    let bus = Bus::start(folder.path());
-    let token_file = folder.path().join("operator.token");
-    assert_eq!(fs::metadata(&token_file).unwrap().permissions().mode() & 0o777, 0o600);
+    let outer = tempfile::tempdir().unwrap();
+    let folder = outer.path().join("data");
+    let bus = Bus::start(&folder);
+    let token_file = folder.join("operator.token");
+    for (path, mode) in [(&folder, 0o700), (&token_file, 0o600)] {
+        assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, mode, "{}", path.display());
+    }
     let operator = fs::read_to_string(&token_file).unwrap().trim().to_owned();
     let (status, body) = bus.call("PUT", "/v1/agents/ann", &operator, "");
     assert_eq!(status, 201, "{body}");
@@ -86,7 +89,7 @@ fn what_was_acknowledged_survives_a_kill() {
     }
     bus.kill();
 
-    let bus = Bus::start(folder.path());
+    let bus = Bus::start(&folder);
     let (status, body) = bus.call("POST", "/v1/messages", &ann, &note("one"));
     assert_eq!((status, body.contains("\"duplicate\":true")), (200, true), "{body}");
     let take = r#"{"max":10,"dialect":"convoke"}"#;
@@ -97,11 +100,11 @@ fn what_was_acknowledged_survives_a_kill() {
     assert_eq!(status, 200, "{body}");
     bus.kill();
 
-    let bus = Bus::start(folder.path());
+    let bus = Bus::start(&folder);
     let (status, body) = bus.call("POST", &format!("/v1/deliveries/{first}/ack"), &bob, "");
     assert_eq!(status, 200, "an acknowledgement may be repeated: {body}");
     assert_eq!(bus.stop(), 0);
-    let data = folder.path().display().to_string();
+    let data = folder.display().to_string();
     let verified = Session::new().run(&format!("log verify --data {data}"));
     assert_eq!(verified.code, 0, "{}{}", verified.stdout, verified.stderr);
 }
