@@ -1,7 +1,8 @@
-//! What the tests of several crates share: where the public vectors lie, and how to read them.
+//! What the tests of several crates share: where the public vectors lie, how to read them, how a bus is set up.
 //!
 //! Only tests depend on this crate; it holds nothing that a running bus needs.
 
+mod bus;
 pub mod generate;
 mod pretty;
 mod schemas;
@@ -9,6 +10,7 @@ mod vectors;
 
 use std::path::{Path, PathBuf};
 
+pub use bus::broker_settings;
 pub use pretty::pretty;
 pub use schemas::check_schemas;
 pub use vectors::{Findings, check_vectors};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, header};
-use broker::{Limits, Retention, Retries};
+use broker::Retention;
 use gateway::{Authority, Token};
 use json::Value;
 use log::Options;
@@ -75,40 +75,13 @@ impl Server {
 }
 
 fn settings(folder: &TempDir) -> Settings {
-    let limits = Limits {
-        agents_max: 100,
-        groups_max: 100,
-        memberships_max: 10,
-        sessions_max: 10,
-        aliases_max: 10,
-        recipients_max: 10,
-        fallbacks_max: 10,
-        hops_max: 8,
-        body_bytes_max: 1 << 20,
-        queue_max: 3,
-        queue_bytes_max: 1 << 30,
-        messages_max: 1_000_000,
-        bytes_max: 1 << 32,
-        held_max: 100,
-        held_ms_max: 1_000_000,
-        lease_ms_min: 1_000,
-        lease_ms_max: 86_400_000,
-        text_bytes_max: 256,
-        take_max: 1_000,
-    };
-    let retries = Retries {
-        base_ms: 1_000,
-        multiplier: 2.0,
-        pause_ms_max: 30_000,
-        retries_max: 10,
-        retries: 3,
-        jitter: true,
-    };
+    let mut broker = testkit::broker_settings();
+    broker.limits.queue_max = 3;
     let mut log = Options::small(1);
     (log.segment_bytes, log.first_segment_bytes, log.record_bytes_max) = (4 << 20, 4 << 20, 2 << 20);
     Settings {
         folder: folder.path().to_owned(),
-        broker: broker::Settings { limits, retries, turns_warn: 30, turns_park: None },
+        broker,
         retention: Retention::USUAL,
         log,
         calls_max: 1_000,

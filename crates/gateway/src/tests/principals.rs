@@ -13,39 +13,6 @@ impl Random for Zero {
     }
 }
 
-fn settings() -> broker::Settings {
-    let limits = broker::Limits {
-        agents_max: 10,
-        groups_max: 10,
-        memberships_max: 10,
-        sessions_max: 10,
-        aliases_max: 10,
-        recipients_max: 10,
-        fallbacks_max: 10,
-        hops_max: 8,
-        body_bytes_max: 10_000,
-        queue_max: 10,
-        queue_bytes_max: 10_000,
-        messages_max: 10,
-        bytes_max: 10_000,
-        held_max: 10,
-        held_ms_max: 1_000,
-        lease_ms_min: 1_000,
-        lease_ms_max: 10_000,
-        text_bytes_max: 100,
-        take_max: 10,
-    };
-    let retries = broker::Retries {
-        base_ms: 1_000,
-        multiplier: 2.0,
-        pause_ms_max: 30_000,
-        retries_max: 10,
-        retries: 3,
-        jitter: false,
-    };
-    broker::Settings { limits, retries, turns_warn: 30, turns_park: None }
-}
-
 fn token(name: &str) -> Token {
     Token::new(name.parse().unwrap()).unwrap()
 }
@@ -65,7 +32,7 @@ fn register(broker: &mut Broker, name: &str, tokens: &[&Token]) -> AgentKey {
 fn a_token_reaches_as_far_as_whom_it_speaks_for() {
     let (operator, ann, bob) = (token("human"), token("ann"), token("bob"));
     let authority = Authority { operator: operator.hash() };
-    let mut broker = Broker::new(settings());
+    let mut broker = Broker::new(testkit::broker_settings());
     let key = register(&mut broker, "ann", &[&ann]);
     let other = register(&mut broker, "bob", &[&bob]);
     let who = |token: &Token| authority.principal(Some(token), &broker);
@@ -81,7 +48,7 @@ fn a_token_reaches_as_far_as_whom_it_speaks_for() {
 fn neither_none_nor_another_nor_a_revoked_token_opens() {
     let (operator, ann) = (token("human"), token("ann"));
     let authority = Authority { operator: operator.hash() };
-    let mut broker = Broker::new(settings());
+    let mut broker = Broker::new(testkit::broker_settings());
     register(&mut broker, "ann", &[&ann]);
     assert_eq!(authority.principal(None, &broker), Err(Denied::NoToken));
     for wrong in [token("ann"), token("human"), token("nobody")] {
