@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use gateway::{Authority, Token};
 use gateway_http::Door;
@@ -20,6 +21,9 @@ use crate::{data, settings};
 
 /// The file in the data folder that holds the operator's token.
 const OPERATOR_TOKEN: &str = "operator.token";
+
+/// How long requests that are under way may take to end when the bus is asked to stop.
+const STOP_GRACE: Duration = Duration::from_secs(1);
 
 pub(crate) fn run(listen: SocketAddr, given: Option<PathBuf>, form: Form) -> Result<Answer, Failure> {
     if !listen.ip().is_loopback() {
@@ -51,6 +55,8 @@ async fn serve(listen: SocketAddr, data: &Path, form: Form) -> Result<Answer, Fa
     let ended = tokio::select! {
         served = server => served.map_err(|error| Failure::wrong_use(format!("cannot serve: {error}"))),
         reason = failed.stopped() => Err(broken(reason)),
+        // Who waits for messages to come is told that the bus stops.
+        () = asked_and_waited() => Ok(()),
     };
     tokio::task::block_in_place(|| node.shut_down());
     ended.map(|()| Answer::Yes)
@@ -111,6 +117,11 @@ fn announce(url: &str, data: &Path, started: &Started, form: Form) -> Result<(),
     }
     output.flush()?;
     Ok(())
+}
+
+async fn asked_and_waited() {
+    asked_to_stop().await;
+    tokio::time::sleep(STOP_GRACE).await;
 }
 
 async fn asked_to_stop() {

@@ -110,6 +110,27 @@ fn what_was_acknowledged_survives_a_kill() {
 }
 
 #[test]
+fn who_waits_long_does_not_hold_up_a_stop() {
+    let outer = tempfile::tempdir().unwrap();
+    let folder = outer.path().join("data");
+    let bus = Bus::start(&folder);
+    let operator = fs::read_to_string(folder.join("operator.token")).unwrap().trim().to_owned();
+    let address = bus.address.clone();
+    let mut waiting = TcpStream::connect(&address).unwrap();
+    let body = r#"{"wait":"300s"}"#;
+    write!(
+        waiting,
+        "POST /v1/agents/human/inbox/take HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {operator}\r\n\
+         Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .unwrap();
+    // A later call is answered, so the one before it is under way.
+    assert_eq!(bus.call("GET", "/v1/agents", &operator, "").0, 200);
+    assert_eq!(bus.stop(), 0);
+}
+
+#[test]
 fn a_second_bus_on_the_folder_and_a_door_to_the_world_are_refused() {
     let session = Session::new();
     let data = session.path().join("data");
