@@ -62,13 +62,7 @@ impl Broker {
             message.life = Life::Withdrawn;
         }
         self.end_waiting(key, at, effects, |broker, entry, at, effects| {
-            let state = broker.entry(entry).map(|entry| (entry.state, entry.mailbox));
-            if let Some((State::Post, crate::mailbox::Mailbox::Group(group))) = state {
-                broker.drop_post(group, entry);
-            }
-            if let Some((State::Held, _)) = state {
-                broker.unhold(entry);
-            }
+            broker.take_down(entry);
             broker.end(entry, End::Withdrawn, "its sender", at, effects);
         });
         let dead: Vec<EntryKey> = self

@@ -4,7 +4,7 @@
 
 use crate::broker::{Applied, Broker, Decided, Decision};
 use crate::effect::Effects;
-use crate::entry::{End, Entry, Life, State};
+use crate::entry::{End, Life, State};
 use crate::timers::Timed;
 use crate::{Context, Due, EntryKey, Event, GroupKey, MessageKey, Next, Time};
 
@@ -73,19 +73,14 @@ impl Broker {
         let mut events = vec![Event::Expired { message: key, seq: message.seq }];
         let waiting: Vec<EntryKey> = self
             .entries_of(key)
-            .filter(|(_, entry)| waiting_states(entry.state))
+            .filter(|(_, entry)| entry.state.may_still_leave())
             .map(|(key, _)| key)
             .collect();
         let reason = reason_of(message.life);
         if !waiting.is_empty() {
             events.extend(self.notice_of_death(cx, key, &waiting, reason, Next::Expired));
         }
-        let is_lost = |entry: &Entry| waiting_states(entry.state);
-        let others = self.entries_of(key).filter(|(_, entry)| !is_lost(entry));
-        let may_answer = others.map(|(_, entry)| entry.state).any(|state| {
-            state.is_out() || matches!(state, State::Done(End::Acknowledged | End::Unconfirmed))
-        });
-        if !may_answer {
+        if !self.may_be_answered(key, |_, entry| entry.state.may_still_leave()) {
             events.extend(self.wait_over(key));
         }
         events
@@ -113,14 +108,6 @@ impl Broker {
             });
         }
         Ok(())
-    }
-}
-
-/// Tells whether an entry in this state has not been handed out and may still be.
-pub(crate) fn waiting_states(state: State) -> bool {
-    match state {
-        State::Waiting | State::Pausing | State::Held | State::Parked | State::Post => true,
-        State::Flight | State::Stray | State::Dead(_) | State::Done(_) => false,
     }
 }
 

@@ -161,6 +161,14 @@ impl State {
         matches!(self, State::Waiting | State::Pausing | State::Parked)
     }
 
+    /// Tells whether the entry has not been handed out and may still be.
+    pub(crate) fn may_still_leave(self) -> bool {
+        match self {
+            State::Waiting | State::Pausing | State::Held | State::Parked | State::Post => true,
+            State::Flight | State::Stray | State::Dead(_) | State::Done(_) => false,
+        }
+    }
+
     pub(crate) fn is_out(self) -> bool {
         matches!(self, State::Flight | State::Stray)
     }

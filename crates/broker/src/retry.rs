@@ -3,7 +3,6 @@
 use message::Backoff;
 
 use crate::broker::{Applied, Broker};
-use crate::due::waiting_states;
 use crate::effect::Effects;
 use crate::entry::{End, Entry, Message, State, Step};
 use crate::mailbox::Mailbox;
@@ -144,14 +143,18 @@ impl Broker {
             }
             Next::Withdrawn => {}
         }
-        if !self.may_be_answered(message, Some(key)) {
+        if !self.may_be_answered(message, |other, _| other == key) {
             events.extend(self.wait_over(message));
         }
         events
     }
 
-    /// Tells whether anybody could still answer a message; one entry may be taken for lost.
-    pub(crate) fn may_be_answered(&self, message: MessageKey, lost: Option<EntryKey>) -> bool {
+    /// Tells whether anybody could still answer a message, when some of its entries are lost.
+    pub(crate) fn may_be_answered(
+        &self,
+        message: MessageKey,
+        is_lost: impl Fn(EntryKey, &Entry) -> bool,
+    ) -> bool {
         let is_hopeful = |entry: &Entry| match entry.state {
             State::Waiting
             | State::Pausing
@@ -164,7 +167,7 @@ impl Broker {
             State::Dead(_)
             | State::Done(End::Dead | End::Expired | End::Withdrawn | End::Moved | End::Shared) => false,
         };
-        self.entries_of(message).any(|(key, entry)| Some(key) != lost && is_hopeful(entry))
+        self.entries_of(message).any(|(key, entry)| !is_lost(key, entry) && is_hopeful(entry))
     }
 
     pub(crate) fn failed(&mut self, failed: &Failed<'_>, at: Time, effects: &mut Effects) -> Applied {
@@ -177,7 +180,7 @@ impl Broker {
                 (entry.state.is_out() || entry.state.is_queued()) && self.agent_at(agent).is_ok()
             }
             Next::Dead | Next::Expired | Next::Withdrawn => {
-                entry.state.is_out() || waiting_states(entry.state)
+                entry.state.is_out() || entry.state.may_still_leave()
             }
         };
         if !fits {
@@ -241,13 +244,8 @@ impl Broker {
     /// Ends an entry for which nothing more can be done; if the bus had promised to try, it becomes a dead letter.
     pub(crate) fn give_up(&mut self, key: EntryKey, end: End, reason: &str, at: Time, effects: &mut Effects) {
         let Some(entry) = self.entry(key) else { return };
-        let (mailbox, state, message) = (entry.mailbox, entry.state, entry.message);
-        if let (State::Post, Mailbox::Group(group)) = (state, mailbox) {
-            self.drop_post(group, key);
-        }
-        if state == State::Held {
-            self.unhold(key);
-        }
+        let message = entry.message;
+        self.take_down(key);
         if self.is_wanted_once(message) {
             self.end(key, end, reason, at, effects);
             return;
@@ -259,7 +257,17 @@ impl Broker {
         self.forget_dead(effects);
     }
 
-    pub(crate) fn unhold(&mut self, key: EntryKey) {
+    /// Takes an entry down from where it stands for others to come for it: a topic, or the list of names to come.
+    pub(crate) fn take_down(&mut self, key: EntryKey) {
+        let Some(entry) = self.entry(key) else { return };
+        match (entry.state, entry.mailbox) {
+            (State::Post, Mailbox::Group(group)) => self.drop_post(group, key),
+            (State::Held, _) => self.unhold(key),
+            _ => {}
+        }
+    }
+
+    fn unhold(&mut self, key: EntryKey) {
         self.held.retain(|_, entries| {
             entries.retain(|entry| *entry != key);
             !entries.is_empty()
@@ -276,7 +284,7 @@ impl Broker {
     ) {
         let waiting: Vec<EntryKey> = self
             .entries_of(message)
-            .filter(|(_, entry)| waiting_states(entry.state))
+            .filter(|(_, entry)| entry.state.may_still_leave())
             .map(|(key, _)| key)
             .collect();
         for key in waiting {

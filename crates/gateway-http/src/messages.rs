@@ -6,7 +6,7 @@ use axum::response::Response;
 use broker::{Command, Receipted, Reply};
 use gateway::{Incoming, Principal};
 use json::{Limits, Object, Value};
-use message::{AgentRef, MessageId, RecipientReceipt};
+use message::{AgentRef, MessageId, RecipientReceipt, Warning};
 use node::Turn;
 
 use crate::door::Door;
@@ -86,52 +86,19 @@ fn check_sender(turn: &Turn<'_>, principal: &Principal, incoming: &Incoming) -> 
     }
 }
 
-fn receipt_value(
-    receipted: &Receipted,
-    recipients: &[RecipientReceipt],
-    warnings: &[message::Warning],
-) -> Value<'static> {
+fn receipt_value<'r>(
+    receipted: &'r Receipted,
+    recipients: &'r [RecipientReceipt],
+    warnings: &'r [Warning],
+) -> Value<'r> {
     let stage = recipients.iter().map(|recipient| recipient.stage).min().unwrap_or(message::Stage::Stored);
     let all = warnings.iter().chain(&receipted.warnings);
-    let members: Object<'static> = [
+    let members: Object<'r> = [
         ("id", Value::from(receipted.id.to_string())),
         ("stage", Value::from(stage.name())),
-        ("recipients", Value::Array(recipients.iter().map(recipient_value).collect())),
+        ("recipients", Value::Array(recipients.iter().map(RecipientReceipt::to_value).collect())),
         ("duplicate", Value::from(receipted.duplicate)),
-        ("warnings", Value::Array(all.map(warning_value).collect())),
-    ]
-    .into_iter()
-    .collect();
-    Value::Object(members)
-}
-
-fn recipient_value(recipient: &RecipientReceipt) -> Value<'static> {
-    let stages = recipient.stages.iter().map(|step| {
-        let mut members: Object<'static> = Object::new();
-        members.insert("stage", Value::from(step.stage.name()));
-        members.insert("at", Value::from(step.at.to_string()));
-        if let Some(by) = &step.by {
-            members.insert("by", Value::from(by.clone()));
-        }
-        Value::Object(members)
-    });
-    let members: Object<'static> = [
-        ("agent", Value::from(recipient.agent.to_string())),
-        ("stage", Value::from(recipient.stage.name())),
-        ("stages", Value::Array(stages.collect())),
-        ("attempts", Value::from(u64::from(recipient.attempts))),
-        ("reachability", Value::from(recipient.reachability.name())),
-    ]
-    .into_iter()
-    .collect();
-    Value::Object(members)
-}
-
-fn warning_value(warning: &message::Warning) -> Value<'static> {
-    let members: Object<'static> = [
-        ("path", Value::from(warning.path.clone())),
-        ("code", Value::from(warning.code.clone())),
-        ("message", Value::from(warning.message.clone())),
+        ("warnings", Value::Array(all.map(Warning::to_value).collect())),
     ]
     .into_iter()
     .collect();

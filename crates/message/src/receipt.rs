@@ -163,7 +163,8 @@ impl RecipientReceipt {
         RecipientReceipt { agent, stage: Stage::Accepted, stages: Vec::new(), attempts: 0, reachability }
     }
 
-    fn to_value(&self) -> Value<'_> {
+    /// Returns this part of a receipt as a JSON object.
+    pub fn to_value(&self) -> Value<'_> {
         let mut members = Members::new();
         members.put("agent", self.agent.to_string());
         members.put("stage", self.stage.name());
@@ -206,7 +207,8 @@ impl StageEntry {
 }
 
 impl Warning {
-    fn to_value(&self) -> Value<'_> {
+    /// Returns the warning as a JSON object.
+    pub fn to_value(&self) -> Value<'_> {
         let mut members = Members::new();
         members.put("path", self.path.as_str());
         members.put("code", self.code.as_str());

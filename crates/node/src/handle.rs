@@ -1,6 +1,6 @@
 //! The handle by which everybody speaks to a node.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -80,7 +80,7 @@ impl Node {
                 drop(answer.send(result));
                 drop(permit);
             });
-            release
+            Some(release)
         });
         self.inner.queue.push(job)?;
         answered.await.map_err(|_| CallError::Stopped)
@@ -102,9 +102,13 @@ impl Node {
             Err(waiting) => waiting,
         };
         // Whoever stops waiting here, by time or because nobody listens any more, is taken off the list.
-        let guard = Leave { node: self.clone(), waiting };
+        let mut guard = Leave { node: self.clone(), waiting: Some(waiting) };
         match tokio::time::timeout(wait, &mut come).await {
-            Ok(letters) => letters.map_err(|_| CallError::Stopped),
+            Ok(letters) => {
+                // Who was given something is on no list any more.
+                guard.waiting = None;
+                letters.map_err(|_| CallError::Stopped)
+            }
             Err(_) => {
                 drop(guard);
                 // What was handed out before is released before this call is.
@@ -146,11 +150,6 @@ impl Node {
     /// Returns what was done so far.
     pub fn counters(&self) -> &Counters {
         &self.inner.counters
-    }
-
-    /// Returns how many calls were carried out.
-    pub fn calls(&self) -> u64 {
-        self.inner.counters.calls.load(Ordering::Relaxed)
     }
 
     /// Waits until the node has stopped, and says why if it was not asked to.
@@ -198,7 +197,7 @@ impl Node {
     fn post(&self, work: impl FnOnce(&mut Turn<'_>) + Send + 'static) {
         let job: Job = Box::new(move |turn| {
             work(turn);
-            Box::new(|| {})
+            None
         });
         // A node that has stopped has forgotten everybody anyway.
         drop(self.inner.queue.push(job));
@@ -208,12 +207,13 @@ impl Node {
 /// Takes somebody off the list of those who wait.
 struct Leave {
     node: Node,
-    waiting: Waiting,
+    waiting: Option<Waiting>,
 }
 
 impl Drop for Leave {
     fn drop(&mut self) {
-        let waiting = self.waiting;
-        self.node.post(move |turn| turn.mailman.leave(waiting));
+        if let Some(waiting) = self.waiting {
+            self.node.post(move |turn| turn.mailman.leave(waiting));
+        }
     }
 }

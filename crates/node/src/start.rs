@@ -117,7 +117,7 @@ fn first_job(retention: Retention) -> crate::writer::Job {
     Box::new(move |turn| {
         drop(turn.execute(&Command::Restart));
         drop(turn.execute(&Command::Tune(retention)));
-        Box::new(|| {})
+        None
     })
 }
 

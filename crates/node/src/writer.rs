@@ -24,8 +24,8 @@ const GAP: Duration = Duration::from_secs(30);
 /// The longest wait of a writer that has nothing to do, because the wall clock may be set.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// Something to be done with the state; it gives back what leaves when that is durable.
-pub(crate) type Job = Box<dyn FnOnce(&mut Turn<'_>) -> Release + Send>;
+/// Something to be done with the state; it gives back what leaves when that is durable, if anybody waits for it.
+pub(crate) type Job = Box<dyn FnOnce(&mut Turn<'_>) -> Option<Release> + Send>;
 
 /// What was asked and not carried out yet.
 #[derive(Default)]
@@ -148,6 +148,7 @@ impl Writer {
 
     fn turn(&mut self, asked: Asked, slept: bool) {
         let room = self.outbox.room();
+        let bytes_max = TURN_BYTES.min(room.batch_bytes_max / 2);
         let mut turn = Turn {
             broker: &mut self.broker,
             batch: &mut self.batch,
@@ -165,13 +166,13 @@ impl Writer {
             drop(turn.execute(&Command::Return { agent, delivery }));
         }
         let mut jobs = asked.jobs;
-        while turn.batch.bytes() < TURN_BYTES.min(room.batch_bytes_max / 2) {
+        while turn.batch.bytes() < bytes_max {
             let Some(job) = jobs.pop_front() else { break };
             let release = job(&mut turn);
-            turn.mailman.releases.push(release);
+            turn.mailman.releases.extend(release);
             self.counters.calls.fetch_add(1, Ordering::Relaxed);
         }
-        turn.settle(TURN_BYTES.min(room.batch_bytes_max / 2));
+        turn.settle(bytes_max);
         if !jobs.is_empty() {
             self.queue.put_back(jobs);
         }

@@ -21,7 +21,7 @@ async fn who_waits_gets_what_comes_in_the_batch_in_which_it_comes() {
         tokio::spawn(async move { bus.node.take(bus.wishes(10), LONG).await.unwrap() })
     };
     // The wait is on the list when a later call is answered.
-    while bus.node.calls() < 4 {
+    while bus.node.counters().calls.load(Ordering::Relaxed) < 4 {
         tokio::task::yield_now().await;
     }
     let before = bus.node.counters().batches.load(Ordering::Relaxed);
