@@ -11,11 +11,12 @@ pub(crate) const COMMAND: Command =
 const HELP: &str = "\
 usage: cargo xtask bench [ARGUMENTS]
 
-Builds the crate `bench` for release and runs its program with ARGUMENTS.
+Builds the crate `bench` and the binary for release and runs the benchmark with ARGUMENTS.
 Arguments after `--` reach the program even if they look like ours.
 
 examples:
   cargo xtask bench
+  cargo xtask bench peers --only T4
   cargo xtask bench -- --help
 ";
 
@@ -24,7 +25,7 @@ fn run(args: &[String]) -> anyhow::Result<Outcome> {
         shell::root().join("crates/bench/Cargo.toml").is_file(),
         "there is no benchmark program: the crate crates/bench does not exist"
     );
-    if !shell::run(&mut cargo(&["build", "--release", "--locked", "-p", "bench"]))? {
+    if !shell::run(&mut cargo(&["build", "--release", "--locked", "-p", "bench", "-p", "convoke"]))? {
         return Ok(Outcome::Failed);
     }
     let args = args.strip_prefix(&["--".to_owned()]).unwrap_or(args);

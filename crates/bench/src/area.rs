@@ -27,6 +27,17 @@ pub(crate) struct Options {
     /// How long each measure takes in each round.
     pub(crate) duration: Duration,
     pub(crate) form: Form,
+    /// The one measure that is asked for, by its name; an area that has no names for them measures everything.
+    pub(crate) only: Option<String>,
+    pub(crate) length: Length,
+}
+
+/// How thorough a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Length {
+    Full,
+    /// As short as the figures still mean something.
+    Quick,
 }
 
 /// How results are printed.

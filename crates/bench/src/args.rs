@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::AREAS;
-use crate::area::{Area, Form, Options};
+use crate::area::{Area, Form, Length, Options};
 
 const ROUNDS_DEFAULT: u64 = 5;
 const SECONDS_DEFAULT: u64 = 1;
@@ -43,10 +43,12 @@ pub(crate) fn help() -> String {
         "\noptions:\n  \
          --rounds N    rounds in which each side is measured (default 5)\n  \
          --seconds N   how long each measure takes in each round (default 1)\n  \
+         --only NAME   one measure of the area `peers`, such as T4\n  \
+         --quick       the area `peers` in seconds instead of minutes\n  \
          --json        print JSON, one result a line\n  \
          --smoke       our side only, for an instant\n  \
          --callgrind   count our instructions with valgrind instead of measuring time\n\n\
-         examples:\n  bench dialects\n  bench lexicon --rounds 9 --seconds 3 --json\n  bench --smoke\n",
+         examples:\n  bench dialects\n  bench lexicon --rounds 9 --seconds 3 --json\n  bench peers --only T4\n  bench --smoke\n",
     );
     text
 }
@@ -63,10 +65,9 @@ pub(crate) fn parse(args: &[String]) -> Result<Command, UsageError> {
             "--rounds" => words.rounds = Some(positive("--rounds", args.next())?),
             "--seconds" => words.seconds = Some(positive("--seconds", args.next())?),
             "--passes" => words.passes = Some(positive("--passes", args.next())?),
-            "--work" => {
-                let what = args.next().ok_or_else(|| UsageError("--work wants a value".to_owned()))?;
-                words.work = Some(what.clone());
-            }
+            "--work" => words.work = Some(text("--work", args.next())?),
+            "--only" => words.only = Some(text("--only", args.next())?),
+            "--quick" => words.length = Some(Length::Quick),
             name if !name.starts_with('-') && words.name.is_none() => words.name = Some(name.to_owned()),
             other => return Err(UsageError(format!("unknown argument `{other}`\nhint: bench --help"))),
         }
@@ -84,6 +85,8 @@ struct Words {
     seconds: Option<u64>,
     work: Option<String>,
     passes: Option<u64>,
+    only: Option<String>,
+    length: Option<Length>,
 }
 
 impl Words {
@@ -114,8 +117,16 @@ impl Words {
                 .map_err(|_| UsageError("--rounds is too large".to_owned()))?,
             duration: Duration::from_secs(self.seconds.unwrap_or(SECONDS_DEFAULT)),
             form,
+            only: self.only,
+            length: self.length.unwrap_or(Length::Full),
         };
         Ok(Command::Run { areas, mode: self.mode.unwrap_or(Mode::Measure), options })
+    }
+}
+
+impl UsageError {
+    pub(crate) fn new(text: String) -> Self {
+        UsageError(text)
     }
 }
 
@@ -131,6 +142,10 @@ fn area(name: &str) -> Result<&'static Area, UsageError> {
     let names = || AREAS.iter().map(|area| area.name).collect::<Vec<_>>().join(", ");
     let found = AREAS.iter().find(|area| area.name == name);
     found.ok_or_else(|| UsageError(format!("unknown area `{name}`\nhint: the areas are {}", names())))
+}
+
+fn text(flag: &str, value: Option<&String>) -> Result<String, UsageError> {
+    value.cloned().ok_or_else(|| UsageError(format!("{flag} wants a value")))
 }
 
 fn positive(flag: &str, value: Option<&String>) -> Result<u64, UsageError> {

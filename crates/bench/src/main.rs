@@ -18,6 +18,7 @@ mod log;
 mod machine;
 mod node;
 mod parts;
+mod peers;
 mod raw;
 mod ring;
 mod scratch;
@@ -34,7 +35,7 @@ use args::{Command, Mode, UsageError};
 use setup::SetupError;
 
 /// Every area, in the order in which they run.
-static AREAS: [Area; 4] = [lexicon::AREA, dialects::AREA, log::AREA, engine::AREA];
+static AREAS: [Area; 5] = [lexicon::AREA, dialects::AREA, log::AREA, engine::AREA, peers::AREA];
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();

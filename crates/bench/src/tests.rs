@@ -7,3 +7,4 @@ mod figures;
 mod installing;
 mod lexicon;
 mod log;
+mod peers;

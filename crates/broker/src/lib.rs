@@ -60,7 +60,7 @@ pub use effect::{Effect, Effects};
 pub use event::{Accepted, Event, Failed, Marks, Next, Of, Target};
 pub use key::{AgentKey, EntryKey, Fingerprint, GroupKey, MessageKey, SessionKey};
 pub use limits::{Limits, Retention, Retries, Settings};
-pub use look::{AgentView, Counts, DeadView, WaitingView};
+pub use look::{AgentView, Counts, DeadView, MessageView, WaitingView};
 pub use mailbox::Mailbox;
 pub use refusal::{Misfit, Refusal};
 pub use reply::{Delivery, Receipted, Reply, Tried};

@@ -1,9 +1,10 @@
 //! Looking at the state without changing it: agents, inboxes, dead letters.
 
-use message::{Dialect, Kind, MessageId, PresenceState, Priority, Reachability, Seq, Stage};
+use message::{Dialect, Guarantee, Kind, MessageId, PresenceState, Priority, Reachability, Seq, Stage};
 
 use crate::broker::Broker;
 use crate::entry::{Entry, State};
+use crate::group::GroupKind;
 use crate::mailbox::{Mailbox, picks};
 use crate::{AgentKey, EntryKey, Time, Tried};
 
@@ -45,6 +46,29 @@ pub struct WaitingView {
     pub priority: Priority,
     /// How far it has come.
     pub stage: Stage,
+}
+
+/// A message that the state remembers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MessageView {
+    /// Its id.
+    pub id: MessageId,
+    /// Where it was accepted.
+    pub accepted: Seq,
+    /// Where its body lies.
+    pub body: Seq,
+    /// Who sent it.
+    pub from: AgentKey,
+    /// What it means.
+    pub kind: Kind,
+    /// How urgent it is.
+    pub priority: Priority,
+    /// How hard the bus tries.
+    pub guarantee: Guarantee,
+    /// The agents that have it or are to get it by themselves.
+    pub agents: Vec<AgentKey>,
+    /// Whether it was posted where everybody may read it.
+    pub is_post: bool,
 }
 
 /// A dead letter.
@@ -148,6 +172,25 @@ impl Broker {
             kind: message.kind,
             priority: message.priority,
             stage: entry.stage(),
+        })
+    }
+
+    /// Returns a message, while it is remembered.
+    pub fn look_into(&self, id: MessageId) -> Option<MessageView> {
+        let key = self.find(id)?;
+        let message = self.message(key)?;
+        let is_shared = |group| self.groups.get(group).is_some_and(|group| group.kind == GroupKind::Shared);
+        let is_post = |entry: &Entry| matches!(entry.mailbox, Mailbox::Group(group) if is_shared(group));
+        Some(MessageView {
+            id,
+            accepted: message.seq,
+            body: message.body,
+            from: message.from,
+            kind: message.kind,
+            priority: message.priority,
+            guarantee: message.guarantee,
+            agents: self.entries_of(key).filter_map(|(_, entry)| self.holder_of(entry)).collect(),
+            is_post: self.entries_of(key).any(|(_, entry)| is_post(entry)),
         })
     }
 

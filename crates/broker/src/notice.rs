@@ -120,7 +120,7 @@ impl Broker {
     fn notice<'a>(&self, cx: &mut Context<'_>, document: &Document, targets: Vec<Target<'a>>) -> Event<'a> {
         let message = MessageKey(self.messages.vacant().next().unwrap_or(u32::MAX));
         let id = cx.message_id(message);
-        let body = Envelope::seal(Dialect::Convoke, document.encode().as_bytes());
+        let body = Envelope::seal(Dialect::Convoke, None, document.encode().as_bytes());
         // A notice is nobody's repeat, whatever it says.
         let fingerprint = Fingerprint(id.to_bytes());
         Event::Accepted(Box::new(Accepted {

@@ -103,6 +103,12 @@ impl Broker {
         Ok(Decision::done(events))
     }
 
+    /// Returns who was handed a delivery, while it is the last one of its message for anybody.
+    pub fn holder(&self, delivery: DeliveryId) -> Option<AgentKey> {
+        let ladder = self.entry(entry_of(delivery)).and_then(|entry| entry.ladder.as_ref())?;
+        ladder.agent.filter(|_| ladder.delivery == Some(delivery))
+    }
+
     /// Finds the entry of a delivery that is the last one of its entry.
     fn handed_out(&self, agent: AgentKey, delivery: DeliveryId) -> Result<EntryKey, Refusal> {
         let key = entry_of(delivery);

@@ -1,5 +1,8 @@
 //! The command line as its users type it. Names here are promises.
 
+pub(crate) mod remote;
+pub(crate) mod talk;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -7,6 +10,8 @@ use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use dialect::Name;
 use json::Value;
+
+use self::talk::TalkCommand;
 
 /// One bus for AI agents, whatever protocol they speak.
 #[derive(Parser, Debug)]
@@ -16,6 +21,11 @@ use json::Value;
     about,
     max_term_width = 100,
     after_help = "Examples:
+  convoke up
+  convoke agent add bob
+  convoke send --to bob \"Please review the parser\"
+  convoke inbox --take
+  convoke demo
   convoke validate --dialect auto message.json
   convoke translate --from bus --to coord message.json
   convoke lexicon check old.json new.json
@@ -129,6 +139,8 @@ Examples:
         #[arg(long)]
         json: bool,
     },
+    #[command(flatten)]
+    Talk(TalkCommand),
     /// Work with Agent Cards: check them, build prompts from them
     #[command(subcommand, arg_required_else_help = true)]
     Card(CardCommand),

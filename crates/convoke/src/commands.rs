@@ -1,15 +1,31 @@
 //! The commands, one file each.
 
+mod agent;
 mod card;
 mod completions;
+mod dead;
+mod delivery;
+mod demo;
+mod export;
+mod import;
+mod inbox;
 mod lexicon_check;
 mod lexicon_hoist;
 mod lexicon_validate;
 mod log;
+mod membership;
+mod receipt;
+mod reply;
 mod schema;
+mod search;
+mod send;
+mod tail;
+mod talk;
 mod translate;
+mod unsend;
 mod up;
 mod validate;
+mod who;
 
 use ::translate::Reports;
 
@@ -44,6 +60,7 @@ pub(crate) fn run(command: Command) -> Result<Answer, Failure> {
         Command::Up { listen, data, json } => up::run(listen, data, Form::from_flag(json)),
         Command::Log(LogCommand::Verify { data, json }) => log::verify(data, Form::from_flag(json)),
         Command::Log(LogCommand::Salvage { data, json }) => log::salvage(data, Form::from_flag(json)),
+        Command::Talk(command) => talk::run(command),
         Command::Completions { shell } => completions::run(shell),
     }
 }

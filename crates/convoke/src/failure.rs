@@ -27,6 +27,7 @@ pub(crate) struct Failure {
 enum Kind {
     WrongUse,
     NotFound,
+    Refused,
     /// Whoever read our output has gone; there is nobody to tell.
     ReaderGone,
 }
@@ -57,6 +58,11 @@ impl Failure {
         Failure { message: message.into(), hint: None, kind: Kind::NotFound }
     }
 
+    /// The bus said no.
+    pub(crate) fn refused(message: impl Into<String>) -> Self {
+        Failure { message: message.into(), hint: None, kind: Kind::Refused }
+    }
+
     /// A file that cannot be read.
     pub(crate) fn unreadable(name: &str, error: &io::Error) -> Self {
         Failure::wrong_use(format!("cannot read {name}: {}", reason(error)))
@@ -68,16 +74,24 @@ impl Failure {
         self
     }
 
+    /// Tells the user, with the place where it went wrong in front, and goes on.
+    pub(crate) fn tell(&self, place: &str) {
+        eprintln!("error: {place}{}", self.message);
+        if let Some(hint) = &self.hint {
+            eprintln!("hint: {hint}");
+        }
+    }
+
     /// Tells the user and returns the exit code.
     pub(crate) fn report(self) -> ExitCode {
         if self.kind == Kind::ReaderGone {
             return ExitCode::SUCCESS;
         }
-        eprintln!("error: {}", self.message);
-        if let Some(hint) = self.hint {
-            eprintln!("hint: {hint}");
-        }
-        ExitCode::from(if self.kind == Kind::NotFound { EXIT_NO } else { EXIT_WRONG_USE })
+        self.tell("");
+        ExitCode::from(match self.kind {
+            Kind::NotFound | Kind::Refused => EXIT_NO,
+            Kind::WrongUse | Kind::ReaderGone => EXIT_WRONG_USE,
+        })
     }
 }
 

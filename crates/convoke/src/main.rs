@@ -1,7 +1,9 @@
 //! The binary `convoke`: command line, settings, start-up. Thin; what it does lives in the other crates.
 
 mod answers;
+mod attachments;
 mod cli;
+mod clock;
 mod commands;
 mod data;
 mod documents;
@@ -9,7 +11,14 @@ mod failure;
 mod inputs;
 mod lexicons;
 mod output;
+mod receipts;
+mod refusal;
+mod remote;
+mod screen;
 mod settings;
+mod show;
+mod source;
+mod table;
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,7 @@
-//! Unit tests of the reader of documents.
+//! Unit tests of the reader of documents; the others are in files of their own.
+
+mod attaching;
+mod screens;
 
 use std::io::{self, BufRead, BufReader, Read};
 

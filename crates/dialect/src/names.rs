@@ -76,22 +76,31 @@ impl Names {
         Ok(names)
     }
 
-    /// Adds an identity; an alias that belongs to another one is returned.
+    /// Adds an identity; an alias that belongs to another one is returned, and nothing is added.
     pub fn add(&mut self, identity: Identity) -> Result<(), String> {
         let at = self.identities.len();
-        let aliases = [
-            Some(identity.slug.as_str().to_owned()),
-            identity.did.clone(),
-            identity.handle.clone(),
-            identity.uri.clone(),
-        ];
-        for alias in aliases.into_iter().flatten() {
-            if self.by_alias.insert(alias.clone(), at).is_some_and(|other| other != at) {
-                return Err(alias);
-            }
+        if let Some(taken) = identity.aliases().find(|alias| self.by_alias.contains_key(*alias)) {
+            return Err(taken.to_owned());
         }
+        self.by_alias.extend(identity.aliases().map(|alias| (alias.to_owned(), at)));
         self.identities.push(identity);
         Ok(())
+    }
+
+    /// Forgets the identity that has this slug.
+    pub fn remove(&mut self, slug: &str) {
+        let Some(at) = self.by_alias.get(slug).copied() else { return };
+        if self.identities[at].slug.as_str() != slug {
+            return;
+        }
+        let gone = self.identities.swap_remove(at);
+        for alias in gone.aliases() {
+            self.by_alias.remove(alias);
+        }
+        // The last one has its place now.
+        if let Some(moved) = self.identities.get(at) {
+            self.by_alias.extend(moved.aliases().map(|alias| (alias.to_owned(), at)));
+        }
     }
 
     /// Returns the identity that has this name or alias.
@@ -172,6 +181,12 @@ impl Identity {
     /// Makes an identity of which only the name is known.
     pub fn new(slug: AgentName) -> Self {
         Identity { slug, did: None, handle: None, uri: None, framework: None, roles: Vec::new() }
+    }
+
+    /// Returns everything that it is called.
+    fn aliases(&self) -> impl Iterator<Item = &str> {
+        let others = [&self.did, &self.handle, &self.uri].into_iter().flatten().map(String::as_str);
+        std::iter::once(self.slug.as_str()).chain(others)
     }
 
     fn from_value(value: &Value<'_>, place: &str) -> Result<Self, IdentityError> {

@@ -245,3 +245,26 @@ proptest! {
         prop_assert!(decoded.is_ok(), "{document}: {decoded:?}");
     }
 }
+
+#[test]
+fn an_identity_that_goes_takes_its_names_along_and_nobody_elses() {
+    let identity = |slug: &str, did: &str| {
+        let mut identity = crate::Identity::new(slug.parse().unwrap());
+        identity.did = Some(did.to_owned());
+        identity
+    };
+    let mut names = Names::default();
+    for (slug, did) in [("ann", "did:web:a"), ("bob", "did:web:b"), ("cyd", "did:web:c")] {
+        names.add(identity(slug, did)).unwrap();
+    }
+    assert_eq!(names.add(identity("dan", "did:web:b")), Err("did:web:b".to_owned()));
+    assert!(names.find("dan").is_none(), "nothing is added where something clashes");
+    names.remove("did:web:a");
+    assert!(names.find("ann").is_some(), "only its own name removes it");
+    names.remove("ann");
+    let slugs = ["ann", "did:web:a", "did:web:b", "did:web:c"]
+        .map(|alias| names.find(alias).map(|identity| identity.slug.to_string()));
+    assert_eq!(slugs, [None, None, Some("bob".to_owned()), Some("cyd".to_owned())]);
+    names.add(identity("ann", "did:web:new")).unwrap();
+    assert_eq!(names.slug("did:web:new"), "ann");
+}

@@ -1,114 +1,215 @@
 //! The registry: who is there. Agents are made and removed by the operator; everybody may look.
 
-use axum::extract::{Path, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::extract::Path;
+use axum::http::StatusCode;
 use axum::response::Response;
-use broker::{AgentView, Command, Register};
-use gateway::{Profile, Token};
+use broker::{AgentKey, AgentView, Command, Register, Reply, Time};
+use gateway::{Body, Fields, Principal, Problem, Profile, Token, TokenNote};
 use json::{Object, Value};
-use message::{AgentName, Dialect};
+use message::{Address, AgentName, Dialect};
+use node::Turn;
 
-use crate::door::Door;
-use crate::problem::Problem;
-use crate::request;
+use crate::answer::Answer;
+use crate::caller::Caller;
+
+/// What is to be known of an agent.
+struct Wanted {
+    name: AgentName,
+    dialect: Option<Dialect>,
+    roles: Vec<Address>,
+    speaks_for: Option<Vec<AgentName>>,
+    expires_ms: Option<u64>,
+    texts: [Option<String>; 4],
+}
 
 /// Makes an agent known, or changes what is known of it. A new agent's token is shown in the answer, once.
-pub(crate) async fn put(
-    State(door): State<Door>,
-    Path(name): Path<String>,
-    headers: HeaderMap,
-    body: request::Body,
-) -> Result<Response, Problem> {
-    let body = request::body(body)?;
-    let name: AgentName = name.parse().map_err(|error| Problem::bad_request(format!("{error}")))?;
-    let options = request::options(&body)?.into_owned();
-    let text = move |key: &str| options.get(key).and_then(Value::as_str).map(str::to_owned);
-    let dialect = text("dialect").map_or(Ok(Dialect::Convoke), |name| request::name_of(&name))?;
-    let fresh = Token::new(name.clone()).map_err(|error| Problem::bad_request(error.to_string()))?;
-    let made = door.call(request::token(&headers), move |turn, principal| {
-        principal.must_be_operator()?;
-        let known = turn.broker().agent(name.as_str()).and_then(|agent| turn.broker().look_at(agent));
-        let mut profile = known.as_ref().map(|view| Profile::read(view.profile)).unwrap_or_default();
+pub(crate) async fn put(caller: Caller, Path(name): Path<String>, body: Body) -> Result<Response, Problem> {
+    let body = gateway::body(body)?;
+    caller.principal.must_be_operator()?;
+    let wanted = Wanted::read(&name, &gateway::fields(&body)?)?;
+    let name = wanted.name.clone();
+    let fresh =
+        Token::new(name.clone()).map_err(|error| Problem::new(gateway::Code::Internal, error.to_string()))?;
+    let token = caller.hub.call(move |turn| wanted.carry_out(turn, fresh)).await?;
+    caller.hub.refresh(name.clone()).await?;
+    let answer = Answer::new().text("agent", name.as_str());
+    Ok(match token {
+        Some(token) => answer.text("token", &token.reveal()).respond(StatusCode::CREATED),
+        None => answer.respond(StatusCode::OK),
+    })
+}
+
+impl Wanted {
+    fn read(name: &str, fields: &Fields<'_>) -> Result<Self, Problem> {
+        let name: AgentName = name.parse().map_err(|error| Problem::bad_request(format!("{error}")))?;
+        let text = |key: &str| fields.text(key).map(|text| text.map(str::to_owned));
+        let parse = |name: &str| name.parse().map_err(|error| Problem::bad_request(format!("{error}")));
+        let speaks_for = fields.texts("speaks_for")?;
+        let speaks_for = speaks_for.map(|names| names.into_iter().map(parse).collect());
+        Ok(Wanted {
+            name,
+            dialect: fields.dialect("dialect")?,
+            roles: fields
+                .texts("roles")?
+                .unwrap_or_default()
+                .into_iter()
+                .map(role)
+                .collect::<Result<_, _>>()?,
+            speaks_for: speaks_for.transpose()?,
+            expires_ms: fields.duration_ms("expires")?,
+            texts: [text("framework")?, text("did")?, text("handle")?, text("uri")?],
+        })
+    }
+
+    /// Carries it out, and gives back the token of a new agent.
+    fn carry_out(self, turn: &mut Turn<'_>, fresh: Token) -> Result<Option<Token>, Problem> {
+        let known = turn.broker().agent(self.name.as_str()).and_then(|agent| turn.broker().look_at(agent));
         let is_new = known.is_none();
+        let mut profile = known.as_ref().map(|view| Profile::read(view.profile)).unwrap_or_default();
+        let dialect = self.dialect.or(known.map(|view| view.dialect)).unwrap_or(Dialect::Convoke);
         if is_new {
-            profile.tokens = vec![fresh.hash()];
+            let expires = self.expires_ms.map(|ms| turn.wall().plus_ms(ms));
+            profile.tokens = vec![TokenNote { hash: fresh.hash(), expires }];
         }
-        for (key, field) in [
-            ("framework", &mut profile.framework),
-            ("did", &mut profile.did),
-            ("handle", &mut profile.handle),
-            ("uri", &mut profile.uri),
+        let [framework, did, handle, uri] = self.texts;
+        for (field, text) in [
+            (&mut profile.framework, framework),
+            (&mut profile.did, did),
+            (&mut profile.handle, handle),
+            (&mut profile.uri, uri),
         ] {
-            if let Some(text) = text(key) {
-                *field = Some(text);
+            if text.is_some() {
+                *field = text;
             }
         }
-        let (stored, aliases) = (profile.write(), profile.aliases());
-        let register = Register { name: &name, aliases: &aliases, dialect, profile: &stored };
-        turn.execute(&Command::Register(register))?;
-        Ok((name, is_new.then_some(fresh)))
-    });
-    let (name, token) = made.await?;
-    door.learn_names().await?;
-    let status = if token.is_some() { StatusCode::CREATED } else { StatusCode::OK };
-    let mut members: Object<'_> = Object::new();
-    members.insert("agent", Value::from(name.as_str()));
-    if let Some(token) = token {
-        members.insert("token", Value::from(token.reveal()));
+        profile.speaks_for = self.speaks_for.unwrap_or(profile.speaks_for);
+        let agent = register(turn, &self.name, dialect, &profile)?;
+        for address in &self.roles {
+            turn.execute(&Command::Join { agent, address })?;
+        }
+        Ok(is_new.then_some(fresh))
     }
-    Ok(request::answer(status, &Value::Object(members)))
+}
+
+/// Writes down what is known of an agent.
+pub(crate) fn register(
+    turn: &mut Turn<'_>,
+    name: &AgentName,
+    dialect: Dialect,
+    profile: &Profile,
+) -> Result<AgentKey, Problem> {
+    let (stored, aliases) = (profile.write(), profile.aliases());
+    let register = Register { name, aliases: &aliases, dialect, profile: &stored };
+    match turn.execute(&Command::Register(register))? {
+        Reply::Agent(agent) => Ok(agent),
+        Reply::Done
+        | Reply::Session { .. }
+        | Reply::Accepted(_)
+        | Reply::Taken(_)
+        | Reply::Stage(_)
+        | Reply::Lease(_) => Err(Problem::new(gateway::Code::Internal, "nobody was registered")),
+    }
+}
+
+/// Reads a role, with or without `roles.` before it.
+fn role(text: &str) -> Result<Address, Problem> {
+    let text = if text.contains(['.', '#', ':']) { text.to_owned() } else { format!("roles.{text}") };
+    text.parse().map_err(|error| Problem::bad_request(format!("{error}")))
 }
 
 /// Lists the agents.
-pub(crate) async fn list(State(door): State<Door>, headers: HeaderMap) -> Result<Response, Problem> {
-    let agents = door.call(request::token(&headers), |turn, _| {
-        Ok(turn.broker().agents().map(|view| agent_value(&view)).collect::<Vec<_>>())
+pub(crate) async fn list(caller: Caller) -> Result<Response, Problem> {
+    let principal = caller.principal;
+    let agents = caller.hub.call(move |turn| {
+        Ok(turn.broker().agents().map(|view| agent_value(&view, &principal).to_json()).collect::<Vec<_>>())
     });
-    let members: Object<'_> = [("agents", Value::Array(agents.await?))].into_iter().collect();
-    Ok(request::answer(StatusCode::OK, &Value::Object(members)))
+    Ok(Answer::new().list("agents", agents.await?).respond(StatusCode::OK))
 }
 
 /// Shows one agent.
-pub(crate) async fn show(
-    State(door): State<Door>,
-    Path(name): Path<String>,
-    headers: HeaderMap,
-) -> Result<Response, Problem> {
-    let shown = door.call(request::token(&headers), move |turn, _| {
-        let agent = turn.broker().agent(&name).and_then(|agent| turn.broker().look_at(agent));
-        agent.map(|view| agent_value(&view)).ok_or_else(|| Problem::not_found("there is no such agent"))
+pub(crate) async fn show(caller: Caller, Path(name): Path<String>) -> Result<Response, Problem> {
+    let agent = caller.agent(&name)?.key;
+    let principal = caller.principal;
+    let shown = caller.hub.call(move |turn| {
+        let view = turn.broker().look_at(agent).map(|view| agent_value(&view, &principal));
+        view.ok_or_else(|| Problem::new(gateway::Code::UnknownAgent, "there is no such agent"))
     });
-    Ok(request::answer(StatusCode::OK, &shown.await?))
+    Ok(gateway::answer(StatusCode::OK, &shown.await?))
 }
 
 /// Forgets an agent.
-pub(crate) async fn remove(
-    State(door): State<Door>,
-    Path(name): Path<String>,
-    headers: HeaderMap,
-) -> Result<Response, Problem> {
-    let removed = door.call(request::token(&headers), move |turn, principal| {
-        principal.must_be_operator()?;
-        let agent = turn.broker().agent(&name).ok_or_else(|| Problem::not_found("there is no such agent"))?;
-        turn.execute(&Command::Remove { agent }).map(|_| ()).map_err(Problem::from)
-    });
-    removed.await?;
-    door.learn_names().await?;
-    Ok(request::answer(StatusCode::OK, &Value::Object(Object::new())))
+pub(crate) async fn remove(caller: Caller, Path(name): Path<String>) -> Result<Response, Problem> {
+    caller.principal.must_be_operator()?;
+    let agent = caller.agent(&name)?.key;
+    let name = caller.hub.name_of(agent);
+    caller.hub.call(move |turn| Ok(turn.execute(&Command::Remove { agent })?)).await?;
+    if let Some(name) = name {
+        caller.hub.refresh(name).await?;
+    }
+    Ok(Answer::new().respond(StatusCode::OK))
 }
 
-fn agent_value(view: &AgentView<'_>) -> Value<'static> {
-    let list =
-        |texts: &[&str]| Value::Array(texts.iter().map(|text| Value::from((*text).to_owned())).collect());
-    let members: Object<'static> = [
-        ("agent", Value::from(view.name.to_owned())),
-        ("aliases", list(&view.aliases)),
-        ("dialect", Value::from(view.dialect.name())),
-        ("reachability", Value::from(view.reachability.name())),
-        ("waiting", Value::from(view.waiting)),
-        ("memberships", list(&view.memberships)),
-    ]
-    .into_iter()
-    .collect();
+/// Makes an agent a member of a role, topic or channel.
+pub(crate) async fn join(
+    caller: Caller,
+    Path((name, address)): Path<(String, String)>,
+) -> Result<Response, Problem> {
+    let agent = caller.own(&name)?.key;
+    let address = group(&address)?;
+    caller.hub.call(move |turn| Ok(turn.execute(&Command::Join { agent, address: &address })?)).await?;
+    Ok(Answer::new().respond(StatusCode::OK))
+}
+
+/// Ends a membership.
+pub(crate) async fn leave(
+    caller: Caller,
+    Path((name, address)): Path<(String, String)>,
+) -> Result<Response, Problem> {
+    let agent = caller.own(&name)?.key;
+    let address = group(&address)?;
+    caller.hub.call(move |turn| Ok(turn.execute(&Command::Leave { agent, address: &address })?)).await?;
+    Ok(Answer::new().respond(StatusCode::OK))
+}
+
+fn group(text: &str) -> Result<Address, Problem> {
+    text.parse().map_err(|error| Problem::bad_request(format!("{text:?} is no address: {error}")))
+}
+
+fn agent_value(view: &AgentView<'_>, principal: &Principal) -> Value<'static> {
+    let profile = Profile::read(view.profile);
+    let list = |texts: Vec<String>| Value::Array(texts.into_iter().map(Value::from).collect());
+    let owned = |texts: &[&str]| list(texts.iter().map(|text| (*text).to_owned()).collect());
+    let mut members: Object<'static> = Object::new();
+    members.insert("agent", Value::from(view.name.to_owned()));
+    members.insert("aliases", owned(&view.aliases));
+    members.insert("dialect", Value::from(view.dialect.name()));
+    if let Some(framework) = &profile.framework {
+        members.insert("framework", Value::from(framework.clone()));
+    }
+    members.insert("reachability", Value::from(view.reachability.name()));
+    members.insert("waiting", Value::from(view.waiting));
+    members.insert("memberships", owned(&view.memberships));
+    members.insert("speaks_for", list(profile.speaks_for.iter().map(ToString::to_string).collect()));
+    if let Some((state, at, _)) = view.presence {
+        let presence: Object<'static> =
+            [("state", Value::from(state.name())), ("at", Value::from(written(at)))].into_iter().collect();
+        members.insert("presence", Value::Object(presence));
+    }
+    if principal.acts_as(view.agent) {
+        members.insert("tokens", Value::Array(profile.tokens.iter().map(token_value).collect()));
+    }
     Value::Object(members)
+}
+
+fn token_value(note: &TokenNote) -> Value<'static> {
+    let mut members: Object<'static> = Object::new();
+    members.insert("label", Value::from(note.hash.label()));
+    if let Some(expires) = note.expires {
+        members.insert("expires", Value::from(written(expires)));
+    }
+    Value::Object(members)
+}
+
+fn written(at: Time) -> String {
+    at.timestamp().to_string()
 }

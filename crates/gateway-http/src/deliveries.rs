@@ -1,56 +1,97 @@
 //! What becomes of a delivery: `ack`, `nack`, `surfaced`, `extend`.
 
-use axum::extract::{Path, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::extract::Path;
+use axum::http::StatusCode;
 use axum::response::Response;
-use broker::{Command, Delay, Nack, Reply};
-use json::{Object, Value};
+use broker::{AgentKey, Command, Delay, Nack, Reply};
+use gateway::{Body, Fields, Problem};
 use message::DeliveryId;
+use node::Turn;
 
-use crate::door::Door;
-use crate::problem::Problem;
-use crate::request;
+use crate::answer::Answer;
+use crate::caller::Caller;
+
+/// What is said of a delivery.
+#[derive(Debug)]
+pub(crate) struct Settling {
+    pub(crate) delivery: DeliveryId,
+    what: What,
+}
+
+#[derive(Debug)]
+enum What {
+    Ack { by: String },
+    Surfaced { by: String },
+    Nack { reason: String, delay: Delay },
+    Extend { lease_ms: u64 },
+}
 
 /// Settles a delivery, or says what became of it.
 pub(crate) async fn settle(
-    State(door): State<Door>,
+    caller: Caller,
     Path((delivery, what)): Path<(String, String)>,
-    headers: HeaderMap,
-    body: request::Body,
+    body: Body,
 ) -> Result<Response, Problem> {
-    let body = request::body(body)?;
-    let delivery: DeliveryId =
-        delivery.parse().map_err(|_| Problem::not_found("there is no such delivery"))?;
-    let options = request::options(&body)?;
-    let text = |key: &str| options.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let (by, reason) = (text("by"), text("reason"));
-    let delay = request::duration_ms(&options, "delay")?.map_or(Delay::Backoff, Delay::Ms);
-    let is_final = options.get("retryable").and_then(Value::as_bool) == Some(false);
-    let lease_ms = request::duration_ms(&options, "lease")?;
-    let settled = door.call(request::token(&headers), move |turn, principal| {
-        let agent = principal.speaker();
-        let command = match what.as_str() {
-            "ack" => Command::Ack { agent, delivery, by: &by },
-            "surfaced" => Command::Surface { agent, delivery, by: &by },
+    let body = gateway::body(body)?;
+    let settling = Settling::read(&delivery, &what, &gateway::fields(&body)?)?;
+    let agents = speakers(&caller);
+    let reply = caller.hub.call(move |turn| settling.carry_out(turn, &agents)).await?;
+    let answer = Answer::new().text("delivery", &delivery);
+    let answer = match reply {
+        Reply::Stage(stage) => answer.text("stage", stage.name()),
+        Reply::Lease(until) => answer.text("lease_until", &until.timestamp().to_string()),
+        Reply::Done | Reply::Agent(_) | Reply::Session { .. } | Reply::Accepted(_) | Reply::Taken(_) => {
+            answer
+        }
+    };
+    Ok(answer.respond(StatusCode::OK))
+}
+
+/// Returns as whom the caller may settle.
+fn speakers(caller: &Caller) -> Vec<AgentKey> {
+    match &caller.principal {
+        gateway::Principal::Agent(speaker) => {
+            std::iter::once(speaker.key).chain(speaker.also.iter().copied()).collect()
+        }
+        gateway::Principal::Operator | gateway::Principal::Anybody => Vec::new(),
+    }
+}
+
+impl Settling {
+    /// Reads what is said of a delivery.
+    pub(crate) fn read(delivery: &str, what: &str, fields: &Fields<'_>) -> Result<Self, Problem> {
+        let unknown = |_| Problem::new(gateway::Code::UnknownDelivery, "there is no such delivery");
+        let delivery: DeliveryId = delivery.parse().map_err(unknown)?;
+        let text = |key: &str| fields.text(key).map(|text| text.unwrap_or_default().to_owned());
+        let what = match what {
+            "ack" => What::Ack { by: text("by")? },
+            "surfaced" => What::Surfaced { by: text("by")? },
             "nack" => {
-                let delay = if is_final { Delay::Never } else { delay };
-                Command::Nack(Nack { agent, delivery, reason: &reason, delay })
+                let is_final = fields.flag("retryable")? == Some(false);
+                let asked = fields.duration_ms("delay")?.map_or(Delay::Backoff, Delay::Ms);
+                What::Nack { reason: text("reason")?, delay: if is_final { Delay::Never } else { asked } }
             }
             "extend" => {
-                let lease_ms =
-                    lease_ms.ok_or_else(|| Problem::bad_request("extend wants a lease, such as \"60s\""))?;
-                Command::Extend { agent, delivery, lease_ms }
+                let missing = || Problem::bad_request("extend wants a lease, such as \"60s\"");
+                What::Extend { lease_ms: fields.duration_ms("lease")?.ok_or_else(missing)? }
             }
             _ => return Err(Problem::not_found("a delivery is acked, nacked, surfaced or extended")),
         };
+        Ok(Settling { delivery, what })
+    }
+
+    /// Carries it out as the first of the agents whose delivery it is; without any, as whoever has it.
+    pub(crate) fn carry_out(&self, turn: &mut Turn<'_>, agents: &[AgentKey]) -> Result<Reply, Problem> {
+        let holder = turn.broker().holder(self.delivery);
+        let agent = holder.filter(|holder| agents.is_empty() || agents.contains(holder));
+        let agent = agent.or(agents.first().copied()).unwrap_or(AgentKey::HUMAN);
+        let delivery = self.delivery;
+        let command = match &self.what {
+            What::Ack { by } => Command::Ack { agent, delivery, by },
+            What::Surfaced { by } => Command::Surface { agent, delivery, by },
+            What::Nack { reason, delay } => Command::Nack(Nack { agent, delivery, reason, delay: *delay }),
+            What::Extend { lease_ms } => Command::Extend { agent, delivery, lease_ms: *lease_ms },
+        };
         turn.execute(&command).map_err(Problem::from)
-    });
-    let mut members: Object<'_> = Object::new();
-    members.insert("delivery", Value::from(delivery.to_string()));
-    match settled.await? {
-        Reply::Stage(stage) => members.insert("stage", Value::from(stage.name())),
-        Reply::Lease(until) => members.insert("lease_until", Value::from(until.timestamp().to_string())),
-        Reply::Done | Reply::Agent(_) | Reply::Session { .. } | Reply::Accepted(_) | Reply::Taken(_) => None,
-    };
-    Ok(request::answer(StatusCode::OK, &Value::Object(members)))
+    }
 }

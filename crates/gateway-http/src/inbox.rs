@@ -2,103 +2,92 @@
 
 use std::time::Duration;
 
-use axum::extract::{Path, RawQuery, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::extract::{Path, RawQuery};
+use axum::http::StatusCode;
 use axum::response::Response;
-use dialect::Name;
-use json::{Object, Value};
-use node::{Letter, Wishes};
+use gateway::{Body, Problem, Query, Stored};
+use message::Seq;
+use node::Wishes;
 
-use crate::door::Door;
-use crate::problem::Problem;
-use crate::request;
+use crate::answer::Answer;
+use crate::caller::Caller;
+use crate::letters;
 
 const MAX_DEFAULT: u64 = 10;
 const MAX_LOOK: u64 = 1_000;
-const LEASE_MS_DEFAULT: u64 = 15 * 60 * 1_000;
 const WAIT_MS_MAX: u64 = 5 * 60 * 1_000;
 /// Bytes of documents in one answer; one document is given in any case.
-const BYTES_MAX: u64 = 16 << 20;
+pub(crate) const BYTES_MAX: u64 = 16 << 20;
+/// Bytes that a model counts as one token, roughly.
+const TOKEN_BYTES: u64 = 4;
 
 /// Shows what waits.
 pub(crate) async fn look(
-    State(door): State<Door>,
+    caller: Caller,
     Path(name): Path<String>,
     RawQuery(query): RawQuery,
-    headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let asked = request::query(query.as_deref(), "dialect").map(request::name_of).transpose()?;
-    let max = request::query(query.as_deref(), "max").and_then(|max| max.parse().ok()).unwrap_or(MAX_DEFAULT);
-    let looked = door.call(request::token(&headers), move |turn, principal| {
-        let agent = turn.broker().agent(&name).ok_or_else(|| Problem::not_found("there is no such agent"))?;
-        principal.must_be(agent)?;
-        let dialect = turn.broker().look_at(agent).map_or(Name::Convoke, |view| view.dialect);
-        let count = usize::try_from(max.min(MAX_LOOK)).unwrap_or(0);
-        Ok((turn.broker().inbox(agent, turn.wall(), count), dialect))
-    });
-    let ((waiting, more), dialect) = looked.await?;
-    let names = door.names();
-    let mut messages = Vec::new();
-    for view in waiting {
-        let body = door.node.body(view.body).map_err(|error| Problem::bad_request(error.to_string()))?;
-        let outgoing = gateway::write(&body, asked.unwrap_or(dialect), 1, None, &names)?;
-        let mut members: Object<'static> = Object::new();
-        members.insert("id", Value::from(view.id.to_string()));
-        members.insert("stage", Value::from(view.stage.name()));
-        members.insert("priority", Value::from(view.priority.name()));
-        members.insert("dialect", Value::from(outgoing.dialect.name()));
-        members.insert("document", request::options(outgoing.text.as_bytes())?.into_owned());
-        messages.push(Value::Object(members));
+    let query = Query(query.as_deref());
+    let agent = caller.own(&name)?;
+    let dialect = query.dialect()?.unwrap_or(agent.dialect);
+    let max = query.number("max")?.unwrap_or(MAX_DEFAULT).min(MAX_LOOK);
+    let mut bytes_left = bytes_max(query.number("max_tokens")?);
+    let looked = caller
+        .hub
+        .call(move |turn| Ok(turn.broker().inbox(agent.key, turn.wall(), usize::try_from(max).unwrap_or(0))));
+    let (waiting, mut more) = looked.await?;
+    let places: Vec<Seq> = waiting.iter().map(|view| view.body).collect();
+    let bodies = letters::bodies(&caller.hub, &places)?;
+    let mut messages: Vec<String> = Vec::new();
+    for (view, body) in waiting.iter().zip(&bodies) {
+        let came = letters::came(view.id);
+        let stored = Stored { body, came, attempt: 1, instead: None };
+        let outgoing = letters::outgoing(&caller.hub, stored, Some(dialect))?;
+        if !messages.is_empty() && outgoing.text.len() as u64 > bytes_left {
+            more += (waiting.len() - messages.len()) as u64;
+            break;
+        }
+        bytes_left = bytes_left.saturating_sub(outgoing.text.len() as u64);
+        let from = caller.hub.name_of(view.from);
+        let answer = Answer::with_capacity(outgoing.text.len() + 256)
+            .text("id", &view.id.to_string())
+            .text("stage", view.stage.name())
+            .text("priority", view.priority.name())
+            .text("kind", view.kind.name())
+            .maybe("from", from.as_ref().map(|name| name.as_str()))
+            .text("at", &came.to_string())
+            .text("dialect", outgoing.dialect.name());
+        messages.push(answer.raw("document", &outgoing.text).end());
     }
-    let members: Object<'_> =
-        [("messages", Value::Array(messages)), ("more", Value::from(more))].into_iter().collect();
-    Ok(request::answer(StatusCode::OK, &Value::Object(members)))
+    Ok(Answer::new().list("messages", messages).number("more", more).respond(StatusCode::OK))
 }
 
 /// Hands messages out.
-pub(crate) async fn take(
-    State(door): State<Door>,
-    Path(name): Path<String>,
-    headers: HeaderMap,
-    body: request::Body,
-) -> Result<Response, Problem> {
-    let body = request::body(body)?;
-    let options = request::options(&body)?;
-    let asked_max = options.get("max").and_then(Value::as_integer);
-    let max = asked_max.map_or(MAX_DEFAULT, |max| u64::try_from(max).unwrap_or(0));
-    let max = u32::try_from(max).unwrap_or(u32::MAX);
-    let lease_ms = request::duration_ms(&options, "lease")?.unwrap_or(LEASE_MS_DEFAULT);
-    let wait_ms = request::duration_ms(&options, "wait")?.unwrap_or(0).min(WAIT_MS_MAX);
-    let asked = options.get("dialect").and_then(Value::as_str).map(request::name_of).transpose()?;
-    let found = door.call(request::token(&headers), move |turn, principal| {
-        let agent = turn.broker().agent(&name).ok_or_else(|| Problem::not_found("there is no such agent"))?;
-        principal.must_be(agent)?;
-        Ok((agent, turn.broker().look_at(agent).map_or(Name::Convoke, |view| view.dialect)))
-    });
-    let (agent, dialect) = found.await?;
-    let wishes = Wishes { agent, session: None, max, bytes_max: BYTES_MAX, lease_ms, by: "http".into() };
-    let letters = door.node.take(wishes, Duration::from_millis(wait_ms)).await?;
+pub(crate) async fn take(caller: Caller, Path(name): Path<String>, body: Body) -> Result<Response, Problem> {
+    let body = gateway::body(body)?;
+    let agent = caller.own(&name)?;
+    let fields = gateway::fields(&body)?;
+    let wishes = Wishes {
+        agent: agent.key,
+        session: None,
+        max: u32::try_from(fields.number("max")?.unwrap_or(MAX_DEFAULT)).unwrap_or(u32::MAX),
+        bytes_max: bytes_max(fields.number("max_tokens")?),
+        lease_ms: fields.duration_ms("lease")?.unwrap_or(caller.hub.limits().lease_ms),
+        by: "http".into(),
+    };
+    let wait_ms = fields.duration_ms("wait")?.unwrap_or(0).min(WAIT_MS_MAX);
+    let _connection = if wait_ms > 0 { Some(caller.hub.count_connection(&caller.principal)?) } else { None };
+    let dialect = fields.dialect("dialect")?.unwrap_or(agent.dialect);
+    let mut letters = caller.hub.node().take(wishes, Duration::from_millis(wait_ms)).await?;
+    let places: Vec<Seq> = letters.iter().map(|letter| letter.delivery.body).collect();
+    let bodies = letters::bodies(&caller.hub, &places)?;
     let mut deliveries = Vec::with_capacity(letters.len());
-    for letter in &letters {
-        deliveries.push(delivery_value(&door, letter, asked.unwrap_or(dialect))?);
+    for (letter, body) in letters.drain(..).zip(&bodies) {
+        deliveries.push(letters::delivery(&caller.hub, &letter, body, dialect, None)?);
     }
-    let members: Object<'_> = [("deliveries", Value::Array(deliveries))].into_iter().collect();
-    Ok(request::answer(StatusCode::OK, &Value::Object(members)))
+    Ok(Answer::new().list("deliveries", deliveries).respond(StatusCode::OK))
 }
 
-fn delivery_value(door: &Door, letter: &Letter, dialect: Name) -> Result<Value<'static>, Problem> {
-    let delivery = &letter.delivery;
-    let body = door.node.body(delivery.body).map_err(|error| Problem::bad_request(error.to_string()))?;
-    let outgoing = gateway::write(&body, dialect, delivery.attempt, None, &door.names())?;
-    let members: Object<'static> = [
-        ("delivery", Value::from(delivery.delivery.to_string())),
-        ("id", Value::from(delivery.id.to_string())),
-        ("attempt", Value::from(u64::from(delivery.attempt))),
-        ("lease_until", Value::from(delivery.lease_until.timestamp().to_string())),
-        ("dialect", Value::from(outgoing.dialect.name())),
-        ("document", request::options(outgoing.text.as_bytes())?.into_owned()),
-    ]
-    .into_iter()
-    .collect();
-    Ok(Value::Object(members))
+fn bytes_max(tokens_max: Option<u64>) -> u64 {
+    tokens_max.map_or(BYTES_MAX, |tokens| tokens.saturating_mul(TOKEN_BYTES).min(BYTES_MAX))
 }

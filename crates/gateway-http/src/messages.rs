@@ -1,106 +1,234 @@
-//! `POST /v1/messages` and the receipt of a message.
+//! Messages: sending one, and what can be asked or done about one afterwards.
 
-use axum::extract::{Path, RawQuery, State};
-use axum::http::{HeaderMap, StatusCode};
-use axum::response::Response;
-use broker::{Command, Receipted, Reply};
-use gateway::{Incoming, Principal};
-use json::{Limits, Object, Value};
-use message::{AgentRef, MessageId, RecipientReceipt, Warning};
-use node::Turn;
+use std::time::Duration;
 
-use crate::door::Door;
-use crate::problem::Problem;
-use crate::request;
+use axum::extract::{Path, RawQuery};
+use axum::http::{HeaderMap, HeaderName, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use broker::{AgentKey, Command, MessageView};
+use gateway::{Asking, Body, Code, Principal, Problem, Query, Sending, Stored};
+use message::{MessageId, Receipt, RecipientReceipt};
+use tokio::time::timeout;
+
+use crate::answer::Answer;
+use crate::caller::Caller;
+use crate::{letters, waiting};
+
+/// How long the history is waited for when only it can know a message.
+const PATIENCE: Duration = Duration::from_secs(2);
+pub(crate) const DIALECT: HeaderName = HeaderName::from_static("convoke-dialect");
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+pub(crate) const TRACE: HeaderName = HeaderName::from_static("traceparent");
 
 /// Takes a document in.
 pub(crate) async fn send(
-    State(door): State<Door>,
+    caller: Caller,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
-    body: request::Body,
+    body: Body,
 ) -> Result<Response, Problem> {
-    let body = request::body(body)?;
-    let dialect = request::dialect(query.as_deref(), &headers)?;
-    let names = door.names();
-    let incoming = gateway::receive(&body, dialect, &names, Limits::DOCUMENT)?;
-    let key = headers.get("idempotency-key").and_then(|value| value.to_str().ok()).map(str::to_owned);
-    let accepted = door.call(request::token(&headers), move |turn, principal| {
-        check_sender(turn, &principal, &incoming)?;
-        let accept = incoming.accept(principal.speaker(), key.as_deref());
-        let reply = turn.execute(&Command::Accept(Box::new(accept)))?;
-        let Reply::Accepted(receipted) = reply else {
-            return Err(Problem::bad_request("nothing was accepted"));
-        };
-        let recipients = turn.broker().receipt(receipted.id).unwrap_or_default();
-        let warnings = incoming.warnings.clone();
-        Ok((receipted, recipients, warnings))
+    let body = gateway::body(body)?;
+    let query = Query(query.as_deref());
+    let asking = Asking {
+        key: text(&headers, &IDEMPOTENCY_KEY),
+        wait_ms: query.duration_ms("wait")?,
+        hold: query.flag("hold")?,
+        trace: text(&headers, &TRACE),
+    };
+    let dialect = dialect(query, &headers)?;
+    let sending = Sending::read(&caller.hub, &caller.principal, &body, dialect, asking)?;
+    if query.flag("dry_run")? {
+        return Ok(Answer::new().flag("valid", true).respond(StatusCode::OK));
+    }
+    if sending.is_for_the_bus() {
+        return note(&caller, sending);
+    }
+    let accepted = caller.hub.call(move |turn| {
+        let accepted = sending.accept_and_look(turn)?;
+        Ok((sending.incoming, accepted))
     });
-    let (receipted, recipients, warnings) = accepted.await?;
-    let status = if receipted.duplicate { StatusCode::OK } else { StatusCode::CREATED };
-    Ok(request::answer(status, &receipt_value(&receipted, &recipients, &warnings)))
+    let (incoming, accepted) = accepted.await?;
+    let answer = accepted.receipted.answer;
+    let status = if accepted.receipted.duplicate { StatusCode::OK } else { StatusCode::CREATED };
+    let receipt = gateway::receipt_of(&incoming, accepted.receipted, accepted.recipients);
+    match (accepted.awaited, answer) {
+        (Some(awaited), _) => waiting::reply(&caller.hub, receipt, awaited).await,
+        (None, Some(reply)) => waiting::stored_reply(&caller.hub, receipt, reply).await,
+        (None, None) => Ok(gateway::answer(status, &receipt.to_value())),
+    }
+}
+
+/// Notes a sign of life. Nobody relies on it, so nothing waits until it is durable.
+fn note(caller: &Caller, sending: Sending) -> Result<Response, Problem> {
+    let kind = sending.incoming.message.kind;
+    caller.hub.node().note(move |turn| {
+        // A bus without room keeps no signs of life; the next one is soon there.
+        drop(sending.note(turn));
+    });
+    let answer = Answer::new().text("kind", kind.name()).text("stage", "acknowledged");
+    Ok(answer.respond(StatusCode::ACCEPTED))
+}
+
+/// Returns the document itself.
+pub(crate) async fn document(
+    caller: Caller,
+    Path(id): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, Problem> {
+    let wanted = Query(query.as_deref()).dialect()?;
+    let found = find(&caller, &id).await?.view;
+    let body = letters::bodies(&caller.hub, &[found.body])?.pop().unwrap_or_default();
+    let stored = Stored { body: &body, came: letters::came(found.id), attempt: 1, instead: None };
+    let outgoing = caller.hub.reading(|reading| gateway::write(stored, wanted, reading))?;
+    let headers = [(header::CONTENT_TYPE, "application/json"), (DIALECT, outgoing.dialect.name())];
+    Ok((headers, outgoing.text).into_response())
 }
 
 /// Shows what became of a message, to whoever sent or got it and to the operator.
-pub(crate) async fn receipt(
-    State(door): State<Door>,
-    Path(id): Path<String>,
-    headers: HeaderMap,
-) -> Result<Response, Problem> {
-    let id: MessageId = id.parse().map_err(|_| Problem::not_found("there is no such message"))?;
-    let found = door.call(request::token(&headers), move |turn, principal| {
-        let recipients = turn.broker().receipt(id);
-        let recipients = recipients.ok_or_else(|| Problem::not_found("there is no such message here"))?;
-        let is_party =
-            |agent: &str| turn.broker().agent(agent).is_some_and(|agent| principal.must_be(agent).is_ok());
-        let is_sender = turn.broker().sender(id).is_some_and(|sender| principal.must_be(sender).is_ok());
-        if !is_sender && !recipients.iter().any(|recipient| is_party(&recipient.agent.to_string())) {
-            return Err(Problem::not_found("there is no such message here"));
-        }
-        Ok(recipients)
-    });
-    let recipients = found.await?;
-    let receipted = Receipted {
-        id,
-        message: None,
-        duplicate: false,
-        answer: None,
-        wait_until: None,
-        warnings: Vec::new(),
-    };
-    Ok(request::answer(StatusCode::OK, &receipt_value(&receipted, &recipients, &[])))
+pub(crate) async fn receipt(caller: Caller, Path(id): Path<String>) -> Result<Response, Problem> {
+    let receipt = current_receipt(&caller, &id).await?;
+    Ok(gateway::answer(StatusCode::OK, &receipt.to_value()))
 }
 
-/// Refuses a document that says that somebody else sent it.
-fn check_sender(turn: &Turn<'_>, principal: &Principal, incoming: &Incoming) -> Result<(), Problem> {
-    let claimed = match &incoming.message.from {
-        AgentRef::Name(name) => turn.broker().agent(name.as_str()),
-        AgentRef::Alias(alias) => turn.broker().agent(alias.as_str()),
+/// Takes a message back.
+pub(crate) async fn retract(caller: Caller, Path(id): Path<String>) -> Result<Response, Problem> {
+    let found = find(&caller, &id).await?.view;
+    let by = author(&caller.principal, &found)?;
+    let message = found.id;
+    caller.hub.call(move |turn| Ok(turn.execute(&Command::Retract { message, by })?)).await?;
+    receipt(caller, Path(id)).await
+}
+
+/// Puts another document in the place of a message's own.
+pub(crate) async fn amend(
+    caller: Caller,
+    Path(id): Path<String>,
+    RawQuery(query): RawQuery,
+    body: Body,
+) -> Result<Response, Problem> {
+    let body = gateway::body(body)?;
+    let found = find(&caller, &id).await?.view;
+    let by = author(&caller.principal, &found)?;
+    let stored = letters::bodies(&caller.hub, &[found.body])?.pop().unwrap_or_default();
+    let envelope = message::Envelope::open(&stored);
+    let before = envelope.ok_or_else(|| Problem::new(Code::Stored, "the message cannot be read"))?.dialect;
+    let dialect = Query(query.as_deref()).dialect()?.unwrap_or(before);
+    if dialect != before {
+        let detail = format!("the message is written in {before}: amend it in the same dialect");
+        return Err(Problem::bad_request(detail));
+    }
+    let sending = Sending::read(&caller.hub, &caller.principal, &body, Some(dialect), Asking::default())?;
+    if sending.from != found.from {
+        return Err(Problem::new(Code::NotYours, "the document says that somebody else sent it"));
+    }
+    let message = found.id;
+    caller
+        .hub
+        .call(move |turn| {
+            let body = sending.incoming.envelope();
+            Ok(turn.execute(&Command::Amend { message, by, body })?)
+        })
+        .await?;
+    receipt(caller, Path(id)).await
+}
+
+/// Lets a parked conversation go on.
+pub(crate) async fn resume(caller: Caller, Path(id): Path<String>) -> Result<Response, Problem> {
+    caller.principal.must_be_operator()?;
+    let message = find(&caller, &id).await?.view.id;
+    caller.hub.call(move |turn| Ok(turn.execute(&Command::Resume { message })?)).await?;
+    receipt(caller, Path(id)).await
+}
+
+/// Returns the receipt of a message as it is now.
+pub(crate) async fn current_receipt(caller: &Caller, id: &str) -> Result<Receipt, Problem> {
+    let Found { view, past } = find(caller, id).await?;
+    let recipients = match past {
+        Some(recipients) => recipients,
+        None => {
+            let id = view.id;
+            caller.hub.call(move |turn| Ok(turn.broker().receipt(id).unwrap_or_default())).await?
+        }
     };
-    match claimed {
-        Some(agent) if agent == principal.speaker() => Ok(()),
-        Some(_) | None => {
-            let from = incoming.message.from.as_str();
-            Err(Problem::forbidden("not_yours", format!("this token does not speak for `{from}`")))
+    let record = caller.hub.node().record(view.accepted).map_err(letters::unreadable)?;
+    let body = letters::bodies(&caller.hub, &[view.body])?.pop().unwrap_or_default();
+    let receipt =
+        caller.hub.reading(|reading| gateway::stored_receipt(&view, &record, &body, recipients, reading));
+    receipt.ok_or_else(|| Problem::new(Code::Stored, "the message cannot be read"))
+}
+
+/// A message that the caller may know of.
+pub(crate) struct Found {
+    pub(crate) view: MessageView,
+    /// What became of it, where only the history knows.
+    past: Option<Vec<RecipientReceipt>>,
+}
+
+/// Finds a message that the caller may know of; for everybody else it is not there.
+pub(crate) async fn find(caller: &Caller, id: &str) -> Result<Found, Problem> {
+    let unknown = || Problem::new(Code::UnknownMessage, "there is no such message here");
+    let id: MessageId = id.parse().map_err(|_| unknown())?;
+    let view = caller.hub.call(move |turn| Ok(turn.broker().look_into(id))).await?;
+    let is_party = |view: &MessageView| {
+        view.is_post
+            || caller.principal.acts_as(view.from)
+            || view.agents.iter().any(|agent| caller.principal.acts_as(*agent))
+    };
+    let found = match view {
+        Some(view) => Some(Found { view, past: None }),
+        None => find_past(caller, id).await?,
+    };
+    found.filter(|found| is_party(&found.view)).ok_or_else(unknown)
+}
+
+/// Finds a message that the state has forgotten.
+async fn find_past(caller: &Caller, id: MessageId) -> Result<Option<Found>, Problem> {
+    let durable = caller.hub.node().durable();
+    let mut applied = caller.hub.history().watch();
+    // What was just forgotten may not have come there yet.
+    let caught_up = timeout(PATIENCE, applied.wait_for(|applied| *applied >= durable)).await.is_ok();
+    let Some(past) = crate::past::ask(&caller.hub, move |history| history.receipt(id)).await? else {
+        if caught_up {
+            return Ok(None);
+        }
+        return Err(Problem::new(Code::HistoryBehind, "the history has not come that far yet"));
+    };
+    let key = |name: &str| caller.hub.find(name).map(|(_, key, _)| key);
+    let agents = past.recipients.iter().filter_map(|recipient| key(&recipient.agent.to_string()));
+    let view = MessageView {
+        id,
+        accepted: past.row.seq,
+        body: past.row.body,
+        // Nobody acts as somebody who is gone.
+        from: key(&past.row.from).unwrap_or(AgentKey(u32::MAX)),
+        kind: past.row.kind,
+        priority: past.row.priority,
+        guarantee: past.row.guarantee,
+        agents: agents.collect(),
+        is_post: past.row.has_public_target,
+    };
+    Ok(Some(Found { view, past: Some(past.recipients) }))
+}
+
+/// Returns as whom a message is changed: its sender, or the operator.
+fn author(principal: &Principal, view: &MessageView) -> Result<AgentKey, Problem> {
+    match principal {
+        Principal::Operator | Principal::Anybody => Ok(AgentKey::HUMAN),
+        Principal::Agent(_) => {
+            principal.must_be(view.from)?;
+            Ok(view.from)
         }
     }
 }
 
-fn receipt_value<'r>(
-    receipted: &'r Receipted,
-    recipients: &'r [RecipientReceipt],
-    warnings: &'r [Warning],
-) -> Value<'r> {
-    let stage = recipients.iter().map(|recipient| recipient.stage).min().unwrap_or(message::Stage::Stored);
-    let all = warnings.iter().chain(&receipted.warnings);
-    let members: Object<'r> = [
-        ("id", Value::from(receipted.id.to_string())),
-        ("stage", Value::from(stage.name())),
-        ("recipients", Value::Array(recipients.iter().map(RecipientReceipt::to_value).collect())),
-        ("duplicate", Value::from(receipted.duplicate)),
-        ("warnings", Value::Array(all.map(Warning::to_value).collect())),
-    ]
-    .into_iter()
-    .collect();
-    Value::Object(members)
+/// Returns the dialect that a request names, in its query or its header; `convoke` when it names none.
+pub(crate) fn dialect(query: Query<'_>, headers: &HeaderMap) -> Result<Option<dialect::Name>, Problem> {
+    match query.get("dialect")?.as_deref().or(text(headers, &DIALECT)) {
+        None => Ok(Some(dialect::Name::Convoke)),
+        Some(name) => gateway::dialect_of(name),
+    }
+}
+
+pub(crate) fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
 }

@@ -1,4 +1,9 @@
-//! The door, called as a client calls it; only the socket is missing.
+//! Tests of the native door, against a node on a real disk.
 
 mod calls;
+mod events;
+mod past;
+mod registry;
+mod replies;
 mod server;
+mod sockets;

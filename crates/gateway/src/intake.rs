@@ -5,7 +5,10 @@ use std::time::Duration;
 use broker::{Accept, AgentKey, Fingerprint, Identity, Time};
 use dialect::{Name, Names, Route};
 use json::{Finding, Limits, Object, ParseError, Value};
-use message::{Address, AgentRef, Envelope, Guarantee, Message, Mode, Priority, Timestamp, Warning};
+use message::{Address, AgentRef, Envelope, Guarantee, Message, Mode, Origin, Priority, Timestamp, Warning};
+use translate::{Carry, Options, Reports};
+
+use crate::SealKey;
 
 /// How often a message that does not say is tried is the broker's to say; how long each recipient has by default,
 /// when its sender waits.
@@ -53,19 +56,51 @@ pub enum IntakeError {
     },
 }
 
-/// Reads a document in a dialect, or in whichever it looks like.
-pub fn receive(
-    bytes: &[u8],
-    dialect: Option<Name>,
-    names: &Names,
-    limits: Limits,
-) -> Result<Incoming, IntakeError> {
-    let value = json::parse(bytes, limits).map_err(IntakeError::Json)?;
+/// What documents are read with.
+#[derive(Clone, Copy)]
+pub struct Reading<'r> {
+    /// What agents are called.
+    pub names: &'r Names,
+    /// By which origins that the bus wrote itself are known.
+    pub seal: &'r SealKey,
+    /// What documents may have at most.
+    pub limits: Limits,
+    /// The trace to which what is read belongs.
+    pub trace: Option<&'r str>,
+}
+
+/// What a sender asks for beside its document.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Asking<'a> {
+    /// What a repeat is known by, for documents without an id of their own.
+    pub key: Option<&'a str>,
+    /// How long the sender waits for a reply, in milliseconds.
+    pub wait_ms: Option<u64>,
+    /// Whether it may wait for a recipient that is not registered yet.
+    pub hold: bool,
+    /// The trace to which it belongs, as a W3C `traceparent`.
+    pub trace: Option<&'a str>,
+}
+
+/// Reads a document in a dialect, or in whichever it looks like. One that the bus itself had translated is restored
+/// to what its sender wrote, with what was edited since.
+pub fn receive(bytes: &[u8], dialect: Option<Name>, reading: Reading<'_>) -> Result<Incoming, IntakeError> {
+    let value = json::parse(bytes, reading.limits).map_err(IntakeError::Json)?;
     let name = dialect.or_else(|| translate::detect(&value)).ok_or(IntakeError::UnknownDialect)?;
+    let object = value.as_object().ok_or(IntakeError::NotAnObject)?;
+    if let Some((text, name)) = restored(bytes, &value, object, name, reading) {
+        let value = json::parse_str(&text, reading.limits).map_err(IntakeError::Json)?;
+        return read(text.as_bytes(), &value, name, reading);
+    }
+    read(bytes, &value, name, reading)
+}
+
+fn read(bytes: &[u8], value: &Value<'_>, name: Name, reading: Reading<'_>) -> Result<Incoming, IntakeError> {
+    let Reading { names, trace, .. } = reading;
     let object = value.as_object().ok_or(IntakeError::NotAnObject)?;
     let language = translate::dialect(name);
     let decoded = language
-        .decode(&value, names)
+        .decode(value, names)
         .map_err(|errors| IntakeError::Invalid { dialect: name, errors: errors.into_kept() })?;
     let route = language.route(object);
     let message = decoded.message;
@@ -75,22 +110,67 @@ pub fn receive(
         guarantee: guarantee(route.as_ref(), &message),
         lifetime_ms: route.as_ref().and_then(|route| route.lifetime_ms),
         live_only: is_live_only(route.as_ref(), &message),
-        fingerprint: fingerprint(name, object),
-        envelope: Envelope::seal(name, bytes),
+        fingerprint: fingerprint(name, value),
+        envelope: Envelope::seal(name, trace, bytes),
         dialect: name,
         warnings: decoded.warnings.into_kept().into_iter().map(Warning::from).collect(),
         message,
     })
 }
 
+/// Returns what a document was made of, if the bus itself made it: the origin, with what was edited since.
+fn restored(
+    bytes: &[u8],
+    value: &Value<'_>,
+    object: &Object<'_>,
+    name: Name,
+    reading: Reading<'_>,
+) -> Option<(String, Name)> {
+    let found = dialect::get(object, translate::dialect(name).origin_place())?;
+    let origin = Origin::from_value(found)?;
+    if origin.dialect == name || !reading.seal.is_on(&origin) {
+        return None;
+    }
+    let options = Options {
+        names: reading.names,
+        limits: reading.limits,
+        carry: Carry::Nothing,
+        reports: Reports::Unwanted,
+        trusts: &|origin| reading.seal.is_on(origin),
+        seals: None,
+        came: None,
+    };
+    let text = std::str::from_utf8(bytes).ok()?;
+    let translated = translate::translate_parsed(text, value, name, origin.dialect, &options).ok()?;
+    Some((translated.text, origin.dialect))
+}
+
 impl Incoming {
+    /// Returns to whom it goes.
+    pub fn to(&self) -> &[Address] {
+        &self.to
+    }
+
+    /// Returns the document as the log keeps it.
+    pub fn envelope(&self) -> &[u8] {
+        &self.envelope
+    }
+
+    /// Returns how hard the bus is to try.
+    pub fn guarantee(&self) -> Guarantee {
+        self.guarantee
+    }
+
+    /// Returns how urgent it is.
+    pub fn priority(&self) -> Priority {
+        self.priority
+    }
+
     /// Returns what the broker is to accept, from whomever the token speaks for.
-    ///
-    /// `key` is what a door was told to know a repeat by, for documents without an id of their own.
-    pub fn accept<'a>(&'a self, from: AgentKey, key: Option<&'a str>) -> Accept<'a> {
+    pub fn accept<'a>(&'a self, from: AgentKey, asking: Asking<'a>) -> Accept<'a> {
         let message = &self.message;
         let wishes = message.delivery.as_deref();
-        let native_id = message.native_id.as_ref().map(|id| id.as_str()).or(key);
+        let native_id = message.native_id.as_ref().map(|id| id.as_str()).or(asking.key);
         let timeout = wishes.and_then(|wishes| wishes.timeout.as_ref()).map(|timeout| timeout.duration());
         let fallback = wishes.map(|wishes| wishes.fallback.as_slice()).unwrap_or_default();
         Accept {
@@ -111,9 +191,9 @@ impl Incoming {
             retries: wishes.and_then(|wishes| wishes.retries),
             backoff: wishes.and_then(|wishes| wishes.backoff),
             fallback,
-            wait_ms: self.wait(fallback, timeout).map(ms),
+            wait_ms: asking.wait_ms.or_else(|| self.wait(fallback, timeout).map(ms)),
             live_only: self.live_only,
-            hold: wishes.is_some_and(|wishes| wishes.hold),
+            hold: asking.hold || wishes.is_some_and(|wishes| wishes.hold),
             hops: 0,
             body: &self.envelope,
         }
@@ -154,21 +234,22 @@ fn is_live_only(route: Option<&Route<'_>>, message: &Message) -> bool {
 }
 
 /// Takes the fingerprint of what a document says: as JSON in one form, without what may differ between repeats.
-fn fingerprint(dialect: Name, document: &Object<'_>) -> Fingerprint {
+///
+/// A fast hash is enough: it is compared only with documents of the same sender, who would deceive nobody but itself.
+fn fingerprint(dialect: Name, document: &Value<'_>) -> Fingerprint {
     let text = match dialect {
         // A sender that tries again counts its tries.
         Name::Coord => {
             let mut document = document.clone();
-            if let Some(metadata) = document.get_mut("metadata").and_then(Value::as_object_mut) {
+            let metadata = document.as_object_mut().and_then(|document| document.get_mut("metadata"));
+            if let Some(metadata) = metadata.and_then(Value::as_object_mut) {
                 metadata.remove("retry_count");
             }
-            Value::Object(document).to_json()
+            document.to_json()
         }
-        Name::Comms | Name::Bus | Name::Channel | Name::Wire | Name::Convoke => {
-            Value::Object(document.clone()).to_json()
-        }
+        Name::Comms | Name::Bus | Name::Channel | Name::Wire | Name::Convoke => document.to_json(),
     };
-    Fingerprint::of(&[text.as_bytes()])
+    Fingerprint(xxhash_rust::xxh3::xxh3_128(text.as_bytes()).to_le_bytes())
 }
 
 fn time(at: Timestamp) -> Time {

@@ -1,20 +1,40 @@
 //! What the doors share: how a document becomes something that the broker accepts, how what it hands out becomes a
-//! document again, and by which token somebody speaks.
+//! document again, by which token somebody speaks, and what a peer is told when something goes wrong.
 //!
 //! Nothing here opens a socket; doors do, each in its own crate. Nothing here trusts a document: who sends it comes
 //! from the token, and what it says about itself is data.
 
+mod code;
+mod directory;
+mod guard;
+mod hub;
 mod intake;
 mod outgoing;
 mod principal;
+mod problem;
 mod profile;
+mod rate;
+mod receipt;
+mod request;
+mod seal;
+mod sending;
 mod token;
 
 #[cfg(test)]
 mod tests;
 
-pub use intake::{Incoming, IntakeError, receive};
-pub use outgoing::{Outgoing, OutgoingError, write};
-pub use principal::{Authority, Denied, Principal};
-pub use profile::Profile;
+pub use code::{Code, Retry};
+pub use directory::{Directory, Listed};
+pub use guard::check_site;
+pub use hub::{Authority, Hub, HubLimits};
+pub use intake::{Asking, Incoming, IntakeError, Reading, receive};
+pub use outgoing::{Outgoing, OutgoingError, Stored, summary, write};
+pub use principal::{Denied, Principal, Speaker};
+pub use problem::Problem;
+pub use profile::{Profile, TokenNote};
+pub use rate::{Connections, OpenConnection, RateLimits, Rates, RetryAfter, TooManyConnections, Who};
+pub use receipt::{receipt_of, stored_receipt};
+pub use request::{Body, Fields, Query, answer, body, dialect_of, fields, token};
+pub use seal::{SealKey, SealKeyError};
+pub use sending::{Accepted, Sending};
 pub use token::{Token, TokenError, TokenHash};

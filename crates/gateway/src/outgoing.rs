@@ -2,8 +2,10 @@
 
 use dialect::{Name, Names};
 use json::{Limits, Value};
-use message::Envelope;
+use message::{Envelope, Timestamp};
 use translate::{Carry, Failure, Options, Reports};
+
+use crate::Reading;
 
 /// A document as its recipient gets it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,39 +33,71 @@ pub enum OutgoingError {
     },
 }
 
-/// Writes what the log holds in the language of its recipient.
+/// A stored document and what has become of it since.
+#[derive(Clone, Copy, Debug)]
+pub struct Stored<'a> {
+    /// What the log holds.
+    pub body: &'a [u8],
+    /// When it was accepted.
+    pub came: Timestamp,
+    /// The how-manieth time it is handed out, from 1.
+    pub attempt: u32,
+    /// Who gets it in the place of the first recipient, if somebody does.
+    pub instead: Option<&'a str>,
+}
+
+/// Writes what the log holds in a language, or in its own.
 ///
 /// The same language gives the very bytes that came in, with two exceptions that the languages themselves ask for: a
 /// `bus` document says who it went to first when it reaches a fallback, and a `coord` document counts its tries.
 pub fn write(
-    body: &[u8],
-    wanted: Name,
-    attempt: u32,
-    instead: Option<&str>,
-    names: &Names,
+    stored: Stored<'_>,
+    wanted: Option<Name>,
+    reading: Reading<'_>,
 ) -> Result<Outgoing, OutgoingError> {
-    let envelope = Envelope::open(body).ok_or(OutgoingError::Stored)?;
+    let envelope = Envelope::open(stored.body).ok_or(OutgoingError::Stored)?;
+    let wanted = wanted.unwrap_or(envelope.dialect);
     let text = std::str::from_utf8(envelope.document).map_err(|_| OutgoingError::Stored)?;
-    let told = retold(envelope.dialect, text, attempt, instead, names);
+    let told = retold(envelope.dialect, text, stored, reading.names);
     let text = told.as_deref().unwrap_or(text);
     if envelope.dialect == wanted {
         return Ok(Outgoing { dialect: wanted, text: text.to_owned() });
     }
     let options = Options {
-        names,
-        limits: Limits::DOCUMENT,
+        names: reading.names,
+        limits: reading.limits,
         carry: Carry::Origin,
         reports: Reports::Unwanted,
-        // What was stored was checked when it came in; an origin inside of it is data.
-        trusts: |_| false,
+        // What was stored was restored when it came in; an origin inside of it is data.
+        trusts: &|_| false,
+        seals: Some(&|origin| reading.seal.seal(origin)),
+        came: Some(stored.came),
     };
     let translated = translate::translate(text, envelope.dialect, wanted, &options)
         .map_err(|source| OutgoingError::Untranslatable { to: wanted, source })?;
     Ok(Outgoing { dialect: wanted, text: translated.text })
 }
 
+/// Characters of a summary at most.
+const SUMMARY_CHARS_MAX: usize = 280;
+
+/// Returns what a stored document is about, in a few words: its title, or the head of its text.
+pub fn summary(body: &[u8], reading: Reading<'_>) -> Option<String> {
+    let envelope = Envelope::open(body)?;
+    let value = json::parse(envelope.document, reading.limits).ok()?;
+    let message = translate::dialect(envelope.dialect).decode(&value, reading.names).ok()?.message;
+    let said = message.title.or(message.text)?;
+    let mut letters = said.chars();
+    let mut head: String = letters.by_ref().take(SUMMARY_CHARS_MAX).collect();
+    if letters.next().is_some() {
+        head.push('…');
+    }
+    Some(head)
+}
+
 /// Returns the text with what has become of the document since, where its dialect has a place for it.
-fn retold(dialect: Name, text: &str, attempt: u32, instead: Option<&str>, names: &Names) -> Option<String> {
+fn retold(dialect: Name, text: &str, stored: Stored<'_>, names: &Names) -> Option<String> {
+    let Stored { attempt, instead, .. } = stored;
     let is_retold = match dialect {
         Name::Bus => instead.is_some(),
         Name::Coord => attempt > 1,

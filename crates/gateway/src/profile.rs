@@ -1,16 +1,19 @@
 //! Profiles: what the doors keep of an agent besides its names. The broker stores it and does not read it.
 
+use broker::Time;
 use dialect::Identity;
 use json::{Limits, Object, Value};
 use message::AgentName;
 
-use crate::TokenHash;
+use crate::{Token, TokenHash};
 
 /// What the doors keep of an agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Profile {
-    /// The hashes of the tokens that speak for it.
-    pub tokens: Vec<TokenHash>,
+    /// The tokens that speak for it.
+    pub tokens: Vec<TokenNote>,
+    /// Other agents in whose name its tokens speak too.
+    pub speaks_for: Vec<AgentName>,
     /// What it runs on.
     pub framework: Option<String>,
     /// Its DID.
@@ -21,14 +24,50 @@ pub struct Profile {
     pub uri: Option<String>,
 }
 
+/// What is kept of a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TokenNote {
+    /// Its hash.
+    pub hash: TokenHash,
+    /// When it stops to speak for its agent, if ever.
+    pub expires: Option<Time>,
+}
+
+impl TokenNote {
+    /// Tells whether a token is this one, and still good.
+    pub fn lets_in(&self, token: &Token, wall: Time) -> bool {
+        self.hash.is_of(token) && self.expires.is_none_or(|expires| wall < expires)
+    }
+
+    fn read(value: &Value<'_>) -> Option<Self> {
+        let hash = value.get("hash").and_then(Value::as_str)?.parse().ok()?;
+        let expires = value.get("expires").and_then(Value::as_integer);
+        Some(TokenNote { hash, expires: expires.and_then(|ms| u64::try_from(ms).ok()).map(Time) })
+    }
+
+    fn write(&self) -> Value<'static> {
+        let mut members: Object<'static> = Object::new();
+        members.insert("hash", Value::from(self.hash.to_string()));
+        if let Some(expires) = self.expires {
+            members.insert("expires", Value::from(expires.0));
+        }
+        Value::Object(members)
+    }
+}
+
 impl Profile {
     /// Reads a profile as it was stored; what cannot be read counts as absent.
     pub fn read(bytes: &[u8]) -> Self {
         let Ok(value) = json::parse(bytes, Limits::DOCUMENT) else { return Profile::default() };
         let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
-        let tokens = value.get("tokens").and_then(Value::as_array).unwrap_or_default();
+        let list = |key: &str| value.get(key).and_then(Value::as_array).unwrap_or_default();
         Profile {
-            tokens: tokens.iter().filter_map(Value::as_str).filter_map(|hash| hash.parse().ok()).collect(),
+            tokens: list("tokens").iter().filter_map(TokenNote::read).collect(),
+            speaks_for: list("speaks_for")
+                .iter()
+                .filter_map(Value::as_str)
+                .filter_map(|name| name.parse().ok())
+                .collect(),
             framework: text("framework"),
             did: text("did"),
             handle: text("handle"),
@@ -39,8 +78,11 @@ impl Profile {
     /// Writes the profile to be stored.
     pub fn write(&self) -> Vec<u8> {
         let mut members: Object<'_> = Object::new();
-        let tokens = self.tokens.iter().map(|hash| Value::from(hash.to_string())).collect();
-        members.insert("tokens", Value::Array(tokens));
+        members.insert("tokens", Value::Array(self.tokens.iter().map(TokenNote::write).collect()));
+        if !self.speaks_for.is_empty() {
+            let names = self.speaks_for.iter().map(|name| Value::from(name.as_str())).collect();
+            members.insert("speaks_for", Value::Array(names));
+        }
         let texts = [
             ("framework", &self.framework),
             ("did", &self.did),

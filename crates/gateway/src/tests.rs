@@ -2,4 +2,5 @@
 
 mod documents;
 mod principals;
+mod rates;
 mod tokens;

@@ -1,15 +1,16 @@
 //! The handle by which everybody speaks to a node.
 
-use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use broker::{AgentKey, Command, Event};
+use broker::{AgentKey, Command, Event, Time};
 use log::{LogReader, ReadError, Reader, RealDisk};
 use message::{DeliveryId, Seq};
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 
+use crate::clock::Clock;
+use crate::counters::Counters;
 use crate::failure::CallError;
 use crate::mailman::{Letter, Waiting};
 use crate::release::{Outbox, Release};
@@ -19,6 +20,9 @@ use crate::writer::{Job, Queue};
 
 /// How many letters a stream holds that nobody has read yet.
 const STREAM_LETTERS_MAX: usize = 1_024;
+
+/// Room in the log below which it counts as full.
+const ROOM_BYTES_MIN: u64 = 64 << 10;
 
 /// A running node. Copies are the same node.
 #[derive(Clone)]
@@ -34,18 +38,8 @@ pub(crate) struct Inner {
     reader: LogReader<RealDisk>,
     threads: Mutex<Vec<JoinHandle<()>>>,
     stopped: watch::Receiver<Option<String>>,
+    clock: Arc<dyn Clock>,
     pub(crate) counters: Arc<Counters>,
-}
-
-/// What a node has done since it started.
-#[derive(Debug, Default)]
-pub struct Counters {
-    /// Batches that were appended.
-    pub batches: AtomicU64,
-    /// Events in them.
-    pub events: AtomicU64,
-    /// Calls that were carried out.
-    pub calls: AtomicU64,
 }
 
 impl Node {
@@ -54,12 +48,12 @@ impl Node {
         outbox: Arc<Outbox>,
         reader: LogReader<RealDisk>,
         stopped: watch::Receiver<Option<String>>,
-        counters: Arc<Counters>,
+        (clock, counters): (Arc<dyn Clock>, Arc<Counters>),
         calls_max: usize,
     ) -> Self {
         let permits = Arc::new(Semaphore::new(calls_max));
         let threads = Mutex::new(Vec::new());
-        Node { inner: Arc::new(Inner { queue, permits, outbox, reader, threads, stopped, counters }) }
+        Node { inner: Arc::new(Inner { queue, permits, outbox, reader, threads, stopped, clock, counters }) }
     }
 
     pub(crate) fn adopt(&self, thread: JoinHandle<()>) {
@@ -84,6 +78,33 @@ impl Node {
         });
         self.inner.queue.push(job)?;
         answered.await.map_err(|_| CallError::Stopped)
+    }
+
+    /// Does something with the state, and passes what came of it on when everything that it was computed from is
+    /// durable; does not wait for that. `then` runs on the thread that makes things durable, and must not block.
+    ///
+    /// What one caller starts is done in that order, and passed on in that order.
+    pub async fn start_call<R: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Turn<'_>) -> R + Send + 'static,
+        then: impl FnOnce(R) + Send + 'static,
+    ) -> Result<(), CallError> {
+        let permit = Arc::clone(&self.inner.permits).acquire_owned().await.map_err(|_| CallError::Stopped)?;
+        let job: Job = Box::new(move |turn| {
+            let result = work(turn);
+            let release: Release = Box::new(move || {
+                then(result);
+                drop(permit);
+            });
+            Some(release)
+        });
+        self.inner.queue.push(job)
+    }
+
+    /// Does something with the state whose outcome nobody relies on, such as a sign of life, and does not wait until
+    /// it is durable.
+    pub fn note(&self, work: impl FnOnce(&mut Turn<'_>) + Send + 'static) {
+        self.post(work);
     }
 
     /// Gives an agent what waits for it; if nothing does, waits for it a while.
@@ -128,13 +149,29 @@ impl Node {
 
     /// Reads the body of a message from its place in the log.
     pub fn body(&self, place: Seq) -> Result<Vec<u8>, ReadError> {
-        let record = self.inner.reader.read(place)?;
-        let body = match Event::decode(&record) {
-            Ok((_, Event::Accepted(accepted))) => accepted.body.into_owned(),
-            Ok((_, Event::Amended { body, .. } | Event::Carried { body, .. })) => body.to_vec(),
-            Ok(_) | Err(_) => Vec::new(),
-        };
-        Ok(body)
+        self.inner.reader.read(place).map(|record| body_of(&record))
+    }
+
+    /// Reads a record of the log.
+    pub fn record(&self, place: Seq) -> Result<Vec<u8>, ReadError> {
+        self.inner.reader.read(place)
+    }
+
+    /// Reads the bodies of messages from their places in the log, in that order; neighbours cost one read.
+    pub fn bodies(&self, places: &[Seq]) -> Result<Vec<Vec<u8>>, ReadError> {
+        let mut bodies = Vec::with_capacity(places.len());
+        self.inner.reader.read_many(places, &mut |_, record| bodies.push(body_of(record)))?;
+        Ok(bodies)
+    }
+
+    /// Blocks until the log is durable beyond a place, and returns up to where it is; nothing when no more will come.
+    pub fn wait_durable(&self, after: Seq) -> Option<Seq> {
+        self.inner.outbox.wait_beyond(after)
+    }
+
+    /// Tells whether new messages are refused because the disk is full.
+    pub fn is_full(&self) -> bool {
+        self.inner.outbox.room().normal < ROOM_BYTES_MIN
     }
 
     /// Returns the handle that reads the log; bound it by [`Node::durable`].
@@ -147,9 +184,24 @@ impl Node {
         self.inner.outbox.durable()
     }
 
+    /// Returns how long ago some fixed moment was; it never goes back.
+    pub fn steady(&self) -> Duration {
+        self.inner.clock.steady()
+    }
+
+    /// Returns what the wall clock shows.
+    pub fn wall(&self) -> Time {
+        self.inner.clock.wall()
+    }
+
     /// Returns what was done so far.
     pub fn counters(&self) -> &Counters {
         &self.inner.counters
+    }
+
+    /// Tells whether the node has stopped, or stops.
+    pub fn is_stopped(&self) -> bool {
+        self.inner.queue.is_closed()
     }
 
     /// Waits until the node has stopped, and says why if it was not asked to.
@@ -215,5 +267,13 @@ impl Drop for Leave {
         if let Some(waiting) = self.waiting {
             self.node.post(move |turn| turn.mailman.leave(waiting));
         }
+    }
+}
+
+fn body_of(record: &[u8]) -> Vec<u8> {
+    match Event::decode(record) {
+        Ok((_, Event::Accepted(accepted))) => accepted.body.into_owned(),
+        Ok((_, Event::Amended { body, .. } | Event::Carried { body, .. })) => body.to_vec(),
+        Ok(_) | Err(_) => Vec::new(),
     }
 }

@@ -8,6 +8,7 @@
 //! Gateways see nothing of broker and log but through a [`Node`]. It knows no dialect and opens no socket.
 
 mod clock;
+mod counters;
 mod failure;
 mod handle;
 mod mailman;
@@ -22,9 +23,10 @@ mod writer;
 mod tests;
 
 pub use clock::{Clock, SystemClock};
+pub use counters::{Counters, Durations, STEPS_US};
 pub use failure::{CallError, StartError};
-pub use handle::{Counters, Node};
+pub use handle::Node;
 pub use mailman::{Awaited, Letter, Outcome};
 pub use start::{Settings, Started};
-pub use subscription::{Subscription, Wishes};
+pub use subscription::{Credit, Subscription, Wishes};
 pub use turn::Turn;

@@ -18,6 +18,8 @@ use crate::writer::Queue;
 /// A message that is handed out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Letter {
+    /// To whom.
+    pub agent: AgentKey,
     /// What the bus knows of it, and under which id it is to be settled.
     pub delivery: Delivery,
 }
@@ -79,8 +81,8 @@ pub(crate) struct Mailman {
 }
 
 impl Letter {
-    pub(crate) fn new(delivery: Delivery) -> Self {
-        Letter { delivery }
+    pub(crate) fn new(agent: AgentKey, delivery: Delivery) -> Self {
+        Letter { agent, delivery }
     }
 }
 
@@ -209,19 +211,25 @@ impl Mailman {
         Awaited { outcome }
     }
 
-    pub(crate) fn answer(&mut self, message: MessageId, reply: MessageId, delivery: DeliveryId) {
-        self.end(message, Outcome::Reply { reply, delivery });
+    /// Gives a reply to those who wait for it; if nobody does any more, it was never handed out.
+    pub(crate) fn answer(&mut self, message: MessageId, reply: MessageId, to: (AgentKey, DeliveryId)) {
+        let (agent, delivery) = to;
+        let waiting = self.replies.remove(&message).unwrap_or_default();
+        let queue = Arc::clone(&self.queue);
+        self.releases.push(Box::new(move || {
+            let outcome = Outcome::Reply { reply, delivery };
+            let heard = waiting.into_iter().filter_map(|waiting| waiting.send(outcome).ok()).count();
+            if heard == 0 {
+                queue.push_return(agent, delivery);
+            }
+        }));
     }
 
     pub(crate) fn give_up(&mut self, message: MessageId, stage: Stage) {
-        self.end(message, Outcome::Nothing { stage });
-    }
-
-    fn end(&mut self, message: MessageId, outcome: Outcome) {
         for waiting in self.replies.remove(&message).unwrap_or_default() {
             let release: Release = Box::new(move || {
-                // Who waited may be gone; the reply then stays where it is.
-                let _gone = waiting.send(outcome);
+                // Who waited may be gone.
+                let _gone = waiting.send(Outcome::Nothing { stage });
             });
             self.releases.push(release);
         }

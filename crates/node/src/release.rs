@@ -11,6 +11,7 @@ use log::{Batch, Class, Log, RealDisk, Room, SegmentLog, Syncer};
 use message::Seq;
 
 use crate::clock::Clock;
+use crate::counters::Counters;
 use crate::failure::{Fatal, describe};
 
 /// Room below which more is looked for here, should the upkeep be late.
@@ -28,6 +29,8 @@ pub(crate) struct Parcel {
     pub(crate) releases: Releases,
     /// The last event of the state when they were made; the batch ends there.
     pub(crate) upto: Seq,
+    /// The last event that must be durable before anything is let out; signs of life behind it are merely written.
+    pub(crate) needs: Seq,
 }
 
 /// Where the writer hands over.
@@ -44,6 +47,8 @@ struct State {
     /// What was handed over and is not in the log yet.
     bytes_pending: u64,
     closed: bool,
+    /// Whether the thread has ended.
+    done: bool,
     durable: Seq,
     fatal: Option<Fatal>,
 }
@@ -56,6 +61,7 @@ impl Outbox {
             room: log.room(),
             bytes_pending: 0,
             closed: false,
+            done: false,
             durable: log.last(),
             fatal: None,
         };
@@ -86,6 +92,24 @@ impl Outbox {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         state.fatal.clone().map_or(Ok(()), Err)
+    }
+
+    /// Waits until more than this is durable; nothing when it never will be.
+    pub(crate) fn wait_beyond(&self, after: Seq) -> Option<Seq> {
+        let mut state = self.lock();
+        while state.durable <= after {
+            if state.fatal.is_some() || state.done {
+                return None;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        Some(state.durable)
+    }
+
+    /// Says that nothing more will be made durable.
+    fn finish(&self) {
+        self.lock().done = true;
+        self.changed.notify_all();
     }
 
     /// Returns how much fits into the next batch.
@@ -143,6 +167,7 @@ pub(crate) struct Releaser {
     pub(crate) outbox: Arc<Outbox>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) looked_for_room: Option<Duration>,
+    pub(crate) counters: Arc<Counters>,
 }
 
 impl Releaser {
@@ -156,21 +181,24 @@ impl Releaser {
             }
         }
         // Later damage to the end of the log is then told from a torn tail. If it fails, it is merely not.
-        if self.log.mark().is_ok() {
-            drop(syncer.sync());
+        if self.log.mark().is_ok()
+            && let Ok(durable) = syncer.sync()
+        {
+            self.outbox.lock().durable = durable;
         }
+        self.outbox.finish();
     }
 
     fn send(&mut self, parcel: Parcel, syncer: &mut impl Syncer) -> Result<(), Fatal> {
-        let Parcel { mut batch, releases, upto } = parcel;
+        let Parcel { mut batch, releases, upto, needs } = parcel;
         let bytes = batch.bytes();
         if !batch.is_empty() {
             let expected = Seq(upto.0 - batch.count());
             let appended = self.log.append(expected, &mut batch, Class::Reserve);
             appended.map_err(|error| Fatal::Append(describe(&error).into()))?;
         }
-        let durable = if syncer.durable() < upto { syncer.sync()? } else { syncer.durable() };
-        debug_assert!(durable >= upto, "everything that was handed over was appended");
+        let durable = if syncer.durable() < needs { self.sync(syncer)? } else { syncer.durable() };
+        debug_assert!(durable >= needs, "everything that was handed over was appended");
         let room = self.room();
         batch.clear();
         let mut state = self.outbox.lock();
@@ -182,6 +210,13 @@ impl Releaser {
             release();
         }
         Ok(())
+    }
+
+    fn sync(&self, syncer: &mut impl Syncer) -> Result<Seq, Fatal> {
+        let begun = self.clock.steady();
+        let durable = syncer.sync()?;
+        self.counters.sync.add(self.clock.steady().saturating_sub(begun));
+        Ok(durable)
     }
 
     /// Returns what fits into the log. Where little does, room is looked for first, but not again and again.

@@ -12,8 +12,9 @@ use message::Seq;
 use tokio::sync::watch;
 
 use crate::clock::{BusTime, Clock, SystemRandom};
+use crate::counters::Counters;
 use crate::failure::StartError;
-use crate::handle::{Counters, Node};
+use crate::handle::Node;
 use crate::mailman::Mailman;
 use crate::release::{Outbox, Releaser};
 use crate::upkeep::Upkeep;
@@ -74,7 +75,7 @@ impl Node {
             Arc::clone(&outbox),
             log.reader(),
             stopped,
-            Arc::clone(&counters),
+            (Arc::clone(&clock), Arc::clone(&counters)),
             settings.calls_max,
         );
         let (wake, woken) = sync_channel(1);
@@ -87,14 +88,15 @@ impl Node {
             clock: Arc::clone(&clock),
             random: SystemRandom::new(),
             mailman: Mailman::new(Arc::clone(&queue)),
-            counters,
+            counters: Arc::clone(&counters),
             batch: Batch::with_capacity(1 << 20),
             wake,
             unheard: 0,
+            needs: log.last(),
         };
         let retention = settings.retention;
         queue.push(first_job(retention)).expect("a queue that was just made is open");
-        let releaser = Releaser { log, outbox: Arc::clone(&outbox), clock, looked_for_room: None };
+        let releaser = Releaser { log, outbox: Arc::clone(&outbox), clock, looked_for_room: None, counters };
         node.adopt(spawn("log", move || releaser.run()));
         node.adopt(spawn("upkeep", move || upkeep.run()));
         node.adopt(spawn("writer", move || {

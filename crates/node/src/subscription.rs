@@ -34,6 +34,20 @@ pub struct Subscription {
     letters: mpsc::Receiver<Letter>,
 }
 
+/// What lets more letters come.
+#[derive(Clone)]
+pub struct Credit {
+    node: Node,
+    waiting: Waiting,
+}
+
+impl Credit {
+    /// Lets so many more come.
+    pub fn add(&self, more: u32) {
+        self.node.add_credit(self.waiting, more);
+    }
+}
+
 impl Wishes {
     pub(crate) fn take(&self) -> Take<'_> {
         Take {
@@ -60,6 +74,16 @@ impl Subscription {
     /// Lets so many more come.
     pub fn add_credit(&self, more: u32) {
         self.node.add_credit(self.waiting, more);
+    }
+
+    /// Returns what lets more come from elsewhere than where letters are read.
+    pub fn credit(&self) -> Credit {
+        Credit { node: self.node.clone(), waiting: self.waiting }
+    }
+
+    /// Waits for letters and takes as many as have come; none when the node has stopped.
+    pub async fn next_many(&mut self, letters: &mut Vec<Letter>, max: usize) -> usize {
+        self.letters.recv_many(letters, max).await
     }
 
     /// Waits for the next letter; there is none when the node has stopped.

@@ -2,7 +2,7 @@
 
 use broker::{Broker, Command, Context, Due, Effect, Effects, Mailbox, Reply, Take, Time};
 use log::Batch;
-use message::MessageId;
+use message::{MessageId, Seq};
 
 use crate::clock::SystemRandom;
 use crate::failure::CallError;
@@ -22,6 +22,8 @@ pub struct Turn<'t> {
     pub(crate) effects: Effects,
     pub(crate) now: Time,
     pub(crate) wall: Time,
+    /// The last event that must be durable before an answer leaves.
+    pub(crate) needs: &'t mut Seq,
     /// How many bytes the batch may have with new work in it.
     pub(crate) room: u64,
 }
@@ -50,8 +52,13 @@ impl Turn<'_> {
             return Err(CallError::NoRoom);
         }
         let mut cx = Context { now: self.now, wall: self.wall, random: self.random };
-        let batch = &mut *self.batch;
-        let mut write = |_, at: Time, event: &broker::Event<'_>| batch.push_with(|out| event.encode(at, out));
+        let (batch, needs) = (&mut *self.batch, &mut *self.needs);
+        let mut write = |seq: Seq, at: Time, event: &broker::Event<'_>| {
+            if event.needs_sync() {
+                *needs = seq;
+            }
+            batch.push_with(|out| event.encode(at, out));
+        };
         let reply = self.broker.execute(&mut cx, command, &mut self.effects, &mut write)?;
         self.now = cx.now;
         Ok(reply)
@@ -65,7 +72,10 @@ impl Turn<'_> {
     /// Hands out to an agent now.
     pub(crate) fn take(&mut self, take: &Take<'_>) -> Result<Vec<Letter>, CallError> {
         match self.execute(&Command::Take(*take))? {
-            Reply::Taken(deliveries) => Ok(deliveries.into_iter().map(Letter::new).collect()),
+            Reply::Taken(deliveries) => {
+                let letter = |delivery| Letter::new(take.agent, delivery);
+                Ok(deliveries.into_iter().map(letter).collect())
+            }
             Reply::Done
             | Reply::Agent(_)
             | Reply::Session { .. }
@@ -105,7 +115,9 @@ impl Turn<'_> {
             match effect {
                 Effect::Ready(mailbox) => ready.push(mailbox),
                 Effect::Answered { message, reply, delivery } => {
-                    self.mailman.answer(message, reply, delivery)
+                    if let Some(agent) = self.broker.holder(delivery) {
+                        self.mailman.answer(message, reply, (agent, delivery));
+                    }
                 }
                 Effect::Unanswered { message, stage } => self.mailman.give_up(message, stage),
             }

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use broker::{AgentKey, Broker, Command, Time};
 use log::Batch;
-use message::DeliveryId;
+use message::{DeliveryId, Seq};
 
 use crate::clock::{BusTime, Clock, SystemRandom};
+use crate::counters::Counters;
 use crate::failure::{CallError, Fatal};
-use crate::handle::Counters;
 use crate::mailman::Mailman;
 use crate::release::{Outbox, Parcel, Release};
 use crate::turn::Turn;
@@ -71,6 +71,10 @@ impl Queue {
         self.asked.notify_one();
     }
 
+    pub(crate) fn is_closed(&self) -> bool {
+        self.lock().closed
+    }
+
     /// Takes everything that was asked; waits for something for so long.
     fn take(&self, wait: Duration) -> Asked {
         let mut state = self.lock();
@@ -117,6 +121,8 @@ pub(crate) struct Writer {
     pub(crate) wake: SyncSender<u64>,
     /// Bytes for which it has not rung yet.
     pub(crate) unheard: u64,
+    /// The last event that must be durable before an answer leaves.
+    pub(crate) needs: Seq,
 }
 
 impl Writer {
@@ -132,7 +138,7 @@ impl Writer {
             self.turn(asked, slept);
             planned = self.clock.steady();
             if is_over {
-                return self.outbox.wait_until_durable(self.broker.last());
+                return self.outbox.wait_until_durable(self.needs);
             }
         }
     }
@@ -157,6 +163,7 @@ impl Writer {
             effects: Vec::new(),
             now: self.time.now(&*self.clock),
             wall: self.clock.wall(),
+            needs: &mut self.needs,
             room: room.normal.min(room.batch_bytes_max),
         };
         if slept {
@@ -190,12 +197,13 @@ impl Writer {
         if !batch.is_empty() {
             self.counters.batches.fetch_add(1, Ordering::Relaxed);
             self.counters.events.fetch_add(batch.count(), Ordering::Relaxed);
+            self.counters.bytes.fetch_add(batch.bytes(), Ordering::Relaxed);
             // Who is busy with the last ring hears of it with the next.
             self.unheard += batch.bytes();
             if self.wake.try_send(self.unheard).is_ok() {
                 self.unheard = 0;
             }
         }
-        self.outbox.push(Parcel { batch, releases, upto });
+        self.outbox.push(Parcel { batch, releases, upto, needs: self.needs });
     }
 }

@@ -2,7 +2,7 @@
 
 use dialect::{Dialect, Encoded, Link, Name, Names, get, put};
 use json::{Finding, Findings, Limits, Value};
-use message::{Message, Origin, codes};
+use message::{Message, Origin, Timestamp, WrittenTimestamp, codes};
 
 use crate::copy::{bare, digest};
 use crate::edit::{Edit, apply, diff};
@@ -20,7 +20,11 @@ pub struct Options<'o> {
     /// Whether somebody wants to know what became of each field.
     pub reports: Reports,
     /// Whether an origin found in a document is believed.
-    pub trusts: fn(&Origin) -> bool,
+    pub trusts: &'o dyn Fn(&Origin) -> bool,
+    /// What makes the seal of an origin by which it is believed later, if anything does.
+    pub seals: Option<&'o dyn Fn(&Origin) -> String>,
+    /// When the document came, for those that do not say when they were made.
+    pub came: Option<Timestamp>,
 }
 
 /// Whether the origin travels with a translation.
@@ -168,10 +172,13 @@ impl Job<'_> {
     /// Merges the edits of a copy into what its origin says; the edited copy becomes the origin.
     fn edited(&self, origin: &Origin, root: &Value<'_>, message: &Message) -> Result<Translation, Failure> {
         let given = bare(self.source, self.from);
-        let expected = crate::dialect(self.from).encode(message, self.options.names);
+        let after = decode(self.from, &given, self.options)?;
+        // Where the origin has no time the copy was given one, which nobody edited.
+        let mut dated = message.clone();
+        dated.created = dated.created.or_else(|| after.message.created.clone());
+        let expected = crate::dialect(self.from).encode(&dated, self.options.names);
         let expected = bare(&Value::Object(expected.document), self.from);
         let before = decode(self.from, &expected, self.options);
-        let after = decode(self.from, &given, self.options)?;
         let edits = before.map(|before| diff(&before.message.to_value(), &after.message.to_value()));
         let mut merged = message.to_value().into_owned();
         apply(&mut merged, &edits.unwrap_or_default());
@@ -197,6 +204,12 @@ impl Job<'_> {
     }
 
     fn write(&self, message: &Message) -> Written {
+        let dated = self.options.came.filter(|_| message.created.is_none()).map(|came| {
+            let mut dated = message.clone();
+            dated.created = Some(WrittenTimestamp::from(came));
+            dated
+        });
+        let message = dated.as_ref().unwrap_or(message);
         let Encoded { document, links, invented } =
             crate::dialect(self.to).encode(message, self.options.names);
         Written { target: Value::Object(document), links, invented }
@@ -224,6 +237,7 @@ impl Job<'_> {
                 self.source.as_object().and_then(|source| crate::dialect(self.from).version(source));
             let mut origin = Origin::of(self.from, version, origin_text.to_owned());
             origin.copy = Some(digest(&target, self.to));
+            origin.seal = self.options.seals.map(|seal| seal(&origin));
             if let Some(object) = target.as_object_mut() {
                 put(object, crate::dialect(self.to).origin_place(), origin.to_value().into_owned());
             }

@@ -19,6 +19,7 @@ mod finding;
 mod number;
 mod parse;
 mod path;
+mod shallow;
 mod value;
 mod write;
 
@@ -29,5 +30,6 @@ pub use finding::{Finding, Findings, Source, excerpt};
 pub use number::Number;
 pub use parse::{Limits, ParseError, ParseErrorKind, parse, parse_str};
 pub use path::Path;
+pub use shallow::{NotAnObject, Shallow};
 pub use value::{Object, Value};
 pub use write::{write_string, write_value};

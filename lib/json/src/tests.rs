@@ -282,3 +282,36 @@ proptest! {
         drop(parse(&bytes, Limits::DOCUMENT));
     }
 }
+
+fn members(text: &str) -> Option<Vec<(&str, &str)>> {
+    let mut shallow = crate::Shallow::of(text).ok()?;
+    let mut members = Vec::new();
+    while let Some(member) = shallow.next_member().ok()? {
+        members.push(member);
+    }
+    Some(members)
+}
+
+#[test]
+fn members_are_found_where_they_stand() {
+    let text = r#" { "op" : "send","document":{"a":[1,{"b":"}\"]"}], "c" : -1.5e3} ,"n":7 , "s":"\\" } "#;
+    let found = members(text).unwrap();
+    let document = r#"{"a":[1,{"b":"}\"]"}], "c" : -1.5e3}"#;
+    assert_eq!(found, [("op", "\"send\""), ("document", document), ("n", "7"), ("s", r#""\\""#)]);
+    assert_eq!(members("{}").unwrap(), []);
+    for bad in ["", "[]", "{", "{\"a\"}", "{\"a\":}", "{\"a\":1", "{\"a\":1,}", "{,}", "{\"a\":1}x", "{\"a\":\"x}", "{\"a\":]}"]
+    {
+        assert_eq!(members(bad), None, "{bad}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn whatever_is_read_is_found_member_by_member(text in any::<Vec<u8>>()) {
+        let text = String::from_utf8_lossy(&text);
+        // Whatever it is, looking at it ends.
+        members(&text);
+        let object = format!("{{\"k\":{}}}", Value::from(text.as_ref()).to_json());
+        prop_assert_eq!(members(&object).unwrap().len(), 1);
+    }
+}

@@ -181,7 +181,9 @@ impl Task {
             limits: Limits::DOCUMENT,
             carry: Carry::Origin,
             reports: Reports::Unwanted,
-            trusts: |_| true,
+            trusts: &|_| true,
+            seals: None,
+            came: None,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::area::{Form, Options};
+use crate::area::{Form, Length, Options};
 use crate::args::{self, Command, Mode};
 
 fn parse(words: &[&str]) -> Result<Command, String> {
@@ -15,7 +15,16 @@ fn without_arguments_all_areas_are_measured() {
     let Ok(Command::Run { areas, mode, options }) = parse(&[]) else { panic!("no run") };
     assert_eq!(areas.len(), crate::AREAS.len());
     assert_eq!(mode, Mode::Measure);
-    assert_eq!(options, Options { rounds: 5, duration: Duration::from_secs(1), form: Form::Text });
+    assert_eq!(
+        options,
+        Options {
+            rounds: 5,
+            duration: Duration::from_secs(1),
+            form: Form::Text,
+            only: None,
+            length: Length::Full
+        }
+    );
 }
 
 #[test]
@@ -24,7 +33,20 @@ fn options_are_read() {
     let Ok(Command::Run { areas, mode, options }) = parse(&words) else { panic!("no run") };
     assert_eq!(areas[0].name, "lexicon");
     assert_eq!(mode, Mode::Callgrind);
-    assert_eq!(options, Options { rounds: 9, duration: Duration::from_secs(3), form: Form::Json });
+    assert_eq!(
+        options,
+        Options {
+            rounds: 9,
+            duration: Duration::from_secs(3),
+            form: Form::Json,
+            only: None,
+            length: Length::Full
+        }
+    );
+    let Ok(Command::Run { options, .. }) = parse(&["peers", "--only", "T4", "--quick"]) else {
+        panic!("no run")
+    };
+    assert_eq!((options.only.as_deref(), options.length), (Some("T4"), Length::Quick));
     assert!(matches!(parse(&["list"]), Ok(Command::List { form: Form::Text })));
     assert!(matches!(parse(&["list", "--json"]), Ok(Command::List { form: Form::Json })));
     assert!(matches!(parse(&["lexicon", "--help"]), Ok(Command::Help)));
@@ -37,6 +59,7 @@ fn wrong_arguments_are_refused() {
         &["lexicon", "lexicon"],
         &["--fast"],
         &["--rounds"],
+        &["--only"],
         &["--rounds", "0"],
         &["--seconds", "1.5"],
         &["--smoke", "--callgrind"],

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use json::Limits;
 
-use crate::area::{Form, Options, Outcome};
+use crate::area::{Form, Length, Options, Outcome};
 use crate::dialects::corpus::{DIALECTS, document};
 use crate::dialects::task::{Plan, Work};
 use crate::dialects::{AREA, Rounds};
@@ -14,7 +14,7 @@ use crate::figures::Timing;
 #[test]
 fn smoke() {
     for form in [Form::Text, Form::Json] {
-        let options = Options { rounds: 1, duration: Duration::ZERO, form };
+        let options = Options { rounds: 1, duration: Duration::ZERO, form, only: None, length: Length::Full };
         assert_eq!((AREA.smoke)(&options).unwrap(), Outcome::Agreed);
         assert_eq!((AREA.measure)(&options).unwrap(), Outcome::Agreed);
     }

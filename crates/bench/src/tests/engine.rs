@@ -6,7 +6,7 @@ use std::time::Duration;
 use broker::Event;
 use serde_json::json;
 
-use crate::area::{Form, Options, Outcome};
+use crate::area::{Form, Length, Options, Outcome};
 use crate::child;
 use crate::engine::bus::Bus;
 use crate::engine::load::{BODY_BYTES, Crowd, Tasks};
@@ -20,7 +20,7 @@ const CROWD: Crowd = Crowd { senders: 2, recipients: 8 };
 #[test]
 fn smoke() {
     for form in [Form::Text, Form::Json] {
-        let options = Options { rounds: 1, duration: Duration::ZERO, form };
+        let options = Options { rounds: 1, duration: Duration::ZERO, form, only: None, length: Length::Full };
         assert_eq!((AREA.smoke)(&options).unwrap(), Outcome::Agreed);
     }
     for work in ["cycle-16", "cycle-1", "memory-distinct"] {
@@ -61,7 +61,8 @@ fn a_sheet_says_what_was_aimed_at() {
     let figure = Series { median: 0.9, min: 0.7, max: 1_200.0 };
     let finding = Finding::new("ours / bare file", "", figure);
     sheet.add("appends", vec![finding.aiming(&[Aim::AtLeast(0.85), Aim::AtLeast(0.95)])]);
-    let options = |form| Options { rounds: 1, duration: Duration::ZERO, form };
+    let options =
+        |form| Options { rounds: 1, duration: Duration::ZERO, form, only: None, length: Length::Full };
     let text = sheet.render(&AREA, &options(Form::Text));
     assert!(text.contains("method     by hand\n"), "{text}");
     assert!(text.contains("0.90"), "{text}");

@@ -6,14 +6,15 @@ use std::time::Duration;
 
 use json::Limits;
 
-use crate::area::{Form, Options, Outcome};
+use crate::area::{Form, Length, Options, Outcome};
 use crate::lexicon::corpus::{Case, Corpus, Verdict};
 use crate::lexicon::verdicts::{Agreement, agreement};
 use crate::lexicon::{AREA, Measure};
 
 #[test]
 fn smoke() {
-    let options = Options { rounds: 1, duration: Duration::ZERO, form: Form::Text };
+    let options =
+        Options { rounds: 1, duration: Duration::ZERO, form: Form::Text, only: None, length: Length::Full };
     assert_eq!((AREA.smoke)(&options).unwrap(), Outcome::Agreed);
     for measure in Measure::ALL {
         (AREA.work)(measure.name(), 1).unwrap();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::area::{Form, Options, Outcome};
+use crate::area::{Form, Length, Options, Outcome};
 use crate::figures::Pace;
 use crate::log::append::{RECORD_BYTES, Side, Sides, records};
 use crate::log::{AREA, BATCHES, quantile};
@@ -12,7 +12,7 @@ use crate::scratch::Scratch;
 #[test]
 fn smoke() {
     for form in [Form::Text, Form::Json] {
-        let options = Options { rounds: 1, duration: Duration::ZERO, form };
+        let options = Options { rounds: 1, duration: Duration::ZERO, form, only: None, length: Length::Full };
         assert_eq!((AREA.smoke)(&options).unwrap(), Outcome::Agreed);
     }
     (AREA.work)("append-1", 2).unwrap();

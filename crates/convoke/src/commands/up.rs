@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use gateway::{Authority, Token};
-use gateway_http::Door;
+use gateway::{Authority, Hub, HubLimits, RateLimits, SealKey, Token};
+use history::History;
 use json::{Object, Value};
 use node::{CallError, Node, StartError, Started, SystemClock};
 use tokio::net::TcpListener;
@@ -43,15 +43,17 @@ fn make_private(data: &Path) -> io::Result<()> {
 }
 
 async fn serve(listen: SocketAddr, data: &Path, form: Form) -> Result<Answer, Failure> {
-    let authority = Authority { operator: operator_token(data)?.hash() };
+    let operator = operator_token(data)?.hash();
+    let seal = SealKey::new().map_err(|error| Failure::wrong_use(format!("no randomness: {error}")))?;
     let (node, started) = start(data)?;
     let listener = TcpListener::bind(listen).await.map_err(|error| cannot_listen(listen, &error))?;
     let url = format!("http://{}", listener.local_addr().map_err(|error| cannot_listen(listen, &error))?);
     let hosts = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec();
-    let door = Door::new(node.clone(), authority, hosts).await.map_err(stopped)?;
+    let authority = Authority { operator, open: false, seal, hosts };
+    let hub = hub(&node, data, authority).await?;
     announce(&url, data, &started, form)?;
     let failed = node.clone();
-    let server = axum::serve(listener, gateway_http::router(door)).with_graceful_shutdown(asked_to_stop());
+    let server = axum::serve(listener, gateway_http::router(hub)).with_graceful_shutdown(asked_to_stop());
     let ended = tokio::select! {
         served = server => served.map_err(|error| Failure::wrong_use(format!("cannot serve: {error}"))),
         reason = failed.stopped() => Err(broken(reason)),
@@ -60,6 +62,22 @@ async fn serve(listen: SocketAddr, data: &Path, form: Form) -> Result<Answer, Fa
     };
     tokio::task::block_in_place(|| node.shut_down());
     ended.map(|()| Answer::Yes)
+}
+
+async fn hub(node: &Node, data: &Path, authority: Authority) -> Result<Hub, Failure> {
+    let follow = node.clone();
+    let settings = history::Settings::usual(data.join("history.db"));
+    let history = History::start(settings, node.reader(), move |after| follow.wait_durable(after));
+    let history =
+        history.map_err(|error| Failure::wrong_use(format!("the history does not start: {error}")))?;
+    let limits = HubLimits {
+        rates: RateLimits { per_second: 1_000_000, burst: 1_000_000, remembered_max: 100_000 },
+        connections_max: 1_000,
+        body_bytes_max: 8 << 20,
+        batch_bytes_max: 32 << 20,
+        lease_ms: 15 * 60 * 1_000,
+    };
+    Hub::new(node.clone(), history, authority, limits).await.map_err(stopped)
 }
 
 fn start(data: &Path) -> Result<(Node, Started), Failure> {

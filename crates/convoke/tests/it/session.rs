@@ -90,7 +90,7 @@ impl Outcome {
         codes.collect()
     }
 
-    fn show(&self) -> String {
+    pub(crate) fn show(&self) -> String {
         let mut shown = self.stdout.clone();
         for line in self.stderr.lines() {
             writeln!(shown, "! {line}").unwrap();

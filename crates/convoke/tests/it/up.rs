@@ -1,69 +1,12 @@
 //! `convoke up`: a real process, a real socket, and a real `kill -9`.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::Write;
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
 
+use crate::bus::{Bus, member};
 use crate::session::Session;
-
-/// A bus that runs.
-struct Bus {
-    child: Child,
-    address: String,
-}
-
-impl Bus {
-    fn start(data: &Path) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_convoke"))
-            .args(["up", "--listen", "127.0.0.1:0", "--json", "--data"])
-            .arg(data)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut ready = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut ready).unwrap();
-        let url = ready.split("http://").nth(1).unwrap_or_else(|| panic!("not ready: {ready}"));
-        Bus { child, address: url.split('"').next().unwrap().to_owned() }
-    }
-
-    /// Sends a request and returns the status and the body.
-    fn call(&self, method: &str, path: &str, token: &str, body: &str) -> (u16, String) {
-        let mut socket = TcpStream::connect(&self.address).unwrap();
-        let (address, length) = (&self.address, body.len());
-        write!(
-            socket,
-            "{method} {path} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\n\
-             Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
-        )
-        .unwrap();
-        let mut answer = String::new();
-        socket.read_to_string(&mut answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
-    }
-
-    fn kill(mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
-
-    /// Asks it to stop, as a service manager does.
-    fn stop(mut self) -> i32 {
-        let id = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
-        self.child.wait().unwrap().code().unwrap()
-    }
-}
-
-/// Returns a text member of an answer.
-fn member(body: &str, name: &str) -> String {
-    let after = body.split(&format!("\"{name}\":\"")).nth(1).unwrap_or_else(|| panic!("no {name} in {body}"));
-    after.split('"').next().unwrap().to_owned()
-}
 
 #[test]
 fn what_was_acknowledged_survives_a_kill() {

@@ -3,7 +3,7 @@
 use axum::body::Body;
 use axum::http::{Request, header};
 
-use super::server::Server;
+use super::server::{BODY_BYTES_MAX, Server};
 
 const NOTE: &str =
     r#"{"convoke":1,"native_id":"n-1","kind":"note","from":"ann","to":["bob"],"text":"hello"}"#;
@@ -94,7 +94,7 @@ async fn refusals_say_what_to_do() {
     let full = server.call("POST", "/v1/messages", Some(&ann), &to_bobby).await;
     assert_eq!((full.status, full.get("/code").as_str()), (429, "queue_full"), "{}", full.text);
     assert_eq!(server.call("GET", "/nowhere", None, "").await.status, 404);
-    let huge = server.call("POST", "/v1/messages", Some(&ann), &" ".repeat(crate::BODY_BYTES_MAX + 1)).await;
+    let huge = server.call("POST", "/v1/messages", Some(&ann), &" ".repeat(BODY_BYTES_MAX + 1)).await;
     assert_eq!((huge.status, huge.get("/code").as_str()), (413, "too_large"), "{}", huge.text);
 }
 

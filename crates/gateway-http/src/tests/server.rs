@@ -5,19 +5,24 @@ use std::sync::Arc;
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, header};
 use broker::Retention;
-use gateway::{Authority, Token};
+use gateway::{Authority, Hub, HubLimits, RateLimits, SealKey, Token};
+use history::History;
 use json::Value;
 use log::Options;
 use node::{Node, Settings, SystemClock};
 use tempfile::TempDir;
 use tower::ServiceExt;
 
-use crate::{Door, router};
+use crate::router;
+
+/// Bytes of a request of the tests' own bus.
+pub(super) const BODY_BYTES_MAX: usize = 1 << 20;
 
 pub(super) struct Server {
     router: axum::Router,
     pub(super) operator: Token,
     pub(super) node: Node,
+    pub(super) hub: Hub,
     _folder: TempDir,
 }
 
@@ -44,10 +49,26 @@ impl Server {
         let folder = TempDir::new().unwrap();
         let (node, _) = Node::start(settings(&folder), Arc::new(SystemClock::new())).unwrap();
         let operator = Token::new("human".parse().unwrap()).unwrap();
-        let authority = Authority { operator: operator.hash() };
-        let hosts = vec!["localhost".to_owned(), "127.0.0.1".to_owned()];
-        let door = Door::new(node.clone(), authority, hosts).await.unwrap();
-        Server { router: router(door), operator, node, _folder: folder }
+        let authority = Authority {
+            operator: operator.hash(),
+            open: false,
+            seal: SealKey::new().unwrap(),
+            hosts: vec!["localhost".to_owned(), "127.0.0.1".to_owned()],
+        };
+        let follow = node.clone();
+        let file = folder.path().join("history.db");
+        let reader = node.reader();
+        let history =
+            History::start(history::Settings::usual(file), reader, move |after| follow.wait_durable(after));
+        let limits = HubLimits {
+            rates: RateLimits { per_second: 100_000, burst: 100_000, remembered_max: 100 },
+            connections_max: 8,
+            body_bytes_max: BODY_BYTES_MAX,
+            batch_bytes_max: 2 * BODY_BYTES_MAX,
+            lease_ms: 60_000,
+        };
+        let hub = Hub::new(node.clone(), history.unwrap(), authority, limits).await.unwrap();
+        Server { router: router(hub.clone()), operator, node, hub, _folder: folder }
     }
 
     pub(super) async fn call(&self, method: &str, path: &str, token: Option<&Token>, body: &str) -> Answer {
@@ -63,6 +84,19 @@ impl Server {
         let status = response.status().as_u16();
         let bytes = to_bytes(response.into_body(), usize::MAX).await.unwrap();
         Answer { status, text: String::from_utf8(bytes.to_vec()).unwrap() }
+    }
+
+    pub(super) fn router(&self) -> axum::Router {
+        self.router.clone()
+    }
+
+    /// Lets the door listen, and returns where.
+    pub(super) async fn listen(&self) -> std::net::SocketAddr {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let router = self.router.clone();
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        address
     }
 
     /// Makes an agent and returns its token.

@@ -5,18 +5,33 @@ use std::fs;
 use broker::{AgentKey, Identity};
 use dialect::{Name, Names};
 use json::Limits;
-use message::{Address, Guarantee, Priority};
+use message::{Address, Guarantee, Priority, Sha256};
 
-use crate::{Incoming, receive, write};
+use crate::{Asking, Incoming, IntakeError, Outgoing, OutgoingError, Reading, SealKey, Stored};
 
 const ANN: AgentKey = AgentKey(3);
 
+/// What the tests' own bus reads and writes with.
+fn with_reading<R>(work: impl FnOnce(Reading<'_>) -> R) -> R {
+    let seal: SealKey = "07".repeat(32).parse().unwrap();
+    work(Reading { names: &Names::default(), seal: &seal, limits: Limits::DOCUMENT, trace: None })
+}
+
+fn receive(document: &str, dialect: Option<Name>) -> Result<Incoming, IntakeError> {
+    with_reading(|reading| crate::receive(document.as_bytes(), dialect, reading))
+}
+
+fn write(body: &[u8], to: Name, attempt: u32, instead: Option<&str>) -> Result<Outgoing, OutgoingError> {
+    let came = broker::Time(1_790_000_000_000).timestamp();
+    with_reading(|reading| crate::write(Stored { body, came, attempt, instead }, Some(to), reading))
+}
+
 fn read(document: &str, dialect: Name) -> Incoming {
-    receive(document.as_bytes(), Some(dialect), &Names::default(), Limits::DOCUMENT).unwrap()
+    receive(document, Some(dialect)).unwrap()
 }
 
 fn addresses(incoming: &Incoming) -> Vec<String> {
-    incoming.accept(ANN, None).to.iter().map(Address::to_string).collect()
+    incoming.accept(ANN, Asking::default()).to.iter().map(Address::to_string).collect()
 }
 
 /// Every good document that a dialect has, by name; those that are no messages are told apart by the dialect.
@@ -30,20 +45,19 @@ fn good(dialect: Name) -> Vec<(String, String)> {
 
 #[test]
 fn what_comes_in_goes_out_as_it_was() {
-    let names = Names::default();
     let mut count = 0;
     for dialect in Name::ALL {
         for (path, document) in good(*dialect) {
-            let Ok(incoming) = receive(document.as_bytes(), Some(*dialect), &names, Limits::DOCUMENT) else {
+            let Ok(incoming) = receive(&document, Some(*dialect)) else {
                 // Registrations, health reports and the like are no messages.
                 continue;
             };
-            let accept = incoming.accept(ANN, None);
+            let accept = incoming.accept(ANN, Asking::default());
             assert!(!accept.to.is_empty(), "{path}: to nobody");
-            let outgoing = write(accept.body, *dialect, 1, None, &names).unwrap();
+            let outgoing = write(accept.body, *dialect, 1, None).unwrap();
             assert_eq!((outgoing.dialect, outgoing.text.as_str()), (*dialect, document.as_str()), "{path}");
             for other in Name::ALL {
-                let translated = write(accept.body, *other, 1, None, &names);
+                let translated = write(accept.body, *other, 1, None);
                 assert!(translated.is_ok(), "{path} to {other}: {translated:?}");
             }
             count += 1;
@@ -62,7 +76,7 @@ fn a_repeat_is_known_whatever_its_spaces_and_its_count_of_tries() {
              \"metadata\":{{\"priority\":\"low\",\"retry_count\":{tries},\"max_retries\":3,\"ttl_ms\":1000}}}}"
         )
     };
-    let of = |text: &str| read(text, Name::Coord).accept(ANN, None).fingerprint;
+    let of = |text: &str| read(text, Name::Coord).accept(ANN, Asking::default()).fingerprint;
     assert_eq!(of(&document("", 0)), of(&document("  \n", 2)));
     let other = document("", 0).replace("IDLE", "BUSY");
     assert_ne!(of(&document("", 0)), of(&other));
@@ -88,7 +102,7 @@ fn wishes_are_handed_on() {
         "thread":"th","priority":"critical","delivery":{"mode":"sync","guarantee":"at_most_once","timeout":"10s",
         "retries":2,"backoff":"linear","fallback":["cid"],"hold":true}}"#;
     let incoming = read(document, Name::Convoke);
-    let accept = incoming.accept(ANN, Some("ignored"));
+    let accept = incoming.accept(ANN, Asking { key: Some("ignored"), ..Asking::default() });
     assert_eq!(accept.identity, Identity::Native("n-1"));
     assert_eq!((accept.priority, accept.guarantee), (Priority::Critical, Guarantee::AtMostOnce));
     assert_eq!((accept.timeout_ms, accept.wait_ms, accept.retries), (Some(10_000), Some(20_000), Some(2)));
@@ -100,8 +114,11 @@ fn wishes_are_handed_on() {
 fn a_key_stands_in_for_a_missing_id() {
     let document = r#"{"convoke":1,"kind":"note","from":"ann","to":["bob"],"text":"hi"}"#;
     let incoming = read(document, Name::Convoke);
-    assert_eq!(incoming.accept(ANN, None).identity, Identity::Content);
-    assert_eq!(incoming.accept(ANN, Some("key-1")).identity, Identity::Native("key-1"));
+    assert_eq!(incoming.accept(ANN, Asking::default()).identity, Identity::Content);
+    assert_eq!(
+        incoming.accept(ANN, Asking { key: Some("key-1"), ..Asking::default() }).identity,
+        Identity::Native("key-1")
+    );
 }
 
 #[test]
@@ -112,8 +129,7 @@ fn a_fallback_is_told_whom_the_document_was_for() {
         return;
     };
     let incoming = read(&document, Name::Bus);
-    let names = Names::default();
-    let outgoing = write(incoming.accept(ANN, None).body, Name::Bus, 1, Some("cid"), &names).unwrap();
+    let outgoing = write(incoming.accept(ANN, Asking::default()).body, Name::Bus, 1, Some("cid")).unwrap();
     assert!(
         outgoing.text.contains("original_recipient") && outgoing.text.contains("cid"),
         "{}",
@@ -124,13 +140,46 @@ fn a_fallback_is_told_whom_the_document_was_for() {
 #[test]
 fn what_is_no_document_is_refused_with_the_reason() {
     let refuse = |text: &str, dialect| {
-        let refused = receive(text.as_bytes(), dialect, &Names::default(), Limits::DOCUMENT);
+        let refused = receive(text, dialect);
         refused.err().map(|error| error.to_string()).unwrap_or_default()
     };
     assert!(refuse("{", Some(Name::Bus)).starts_with("not a JSON document: "));
     assert_eq!(refuse("[]", Some(Name::Bus)), "a message is a JSON object");
     assert_eq!(refuse(r#"{"x":1}"#, None), "it looks like no dialect: say which one it is");
     assert_eq!(refuse(r#"{"x":1}"#, Some(Name::Bus)), "it is not a valid bus document");
-    let odd_body = write(b"{}", Name::Bus, 1, None, &Names::default());
+    let odd_body = write(b"{}", Name::Bus, 1, None);
     assert_eq!(odd_body.unwrap_err().to_string(), "the stored document cannot be read");
+}
+
+const NOTE: &str = r#"{"kind":"note","from":"ann","to":["bob"],"text":"hello","odd":{"kept":1.50}}"#;
+
+#[test]
+fn what_the_bus_translated_is_restored_and_what_another_says_is_data() {
+    let translated = write(read(NOTE, Name::Convoke).envelope(), Name::Bus, 1, None).unwrap();
+    let restored = read(&translated.text, Name::Bus);
+    assert_eq!(restored.dialect, Name::Convoke, "it goes home to the byte");
+    assert_eq!(write(restored.envelope(), Name::Convoke, 1, None).unwrap().text, NOTE);
+
+    let edited = read(&translated.text.replacen("hello", "bye", 1), Name::Bus);
+    let edited = write(edited.envelope(), Name::Convoke, 1, None).unwrap().text;
+    assert!(edited.contains("\"text\":\"bye\"") && edited.contains("1.50"), "the edit wins: {edited}");
+
+    // Whoever changes the origin, or makes one, has not the bus's key.
+    let forged = translated.text.replace("hello", "forged");
+    let forged = forged.replace(&Sha256::of(NOTE.as_bytes()).to_string(), &"0".repeat(64));
+    assert_eq!(read(&forged, Name::Bus).dialect, Name::Bus);
+    let other_key = SealKey::new().unwrap();
+    let elsewhere = with_reading(|reading| {
+        crate::receive(translated.text.as_bytes(), Some(Name::Bus), Reading { seal: &other_key, ..reading })
+    });
+    assert_eq!(elsewhere.unwrap().dialect, Name::Bus, "another bus's seal is none of ours");
+}
+
+#[test]
+fn a_document_without_a_time_has_that_of_its_coming() {
+    let incoming = read(NOTE, Name::Convoke);
+    let translated = write(incoming.envelope(), Name::Coord, 1, None).unwrap().text;
+    assert!(translated.contains("\"timestamp\":\"2026-09-21T"), "{translated}");
+    let home = read(&translated, Name::Coord);
+    assert_eq!(write(home.envelope(), Name::Convoke, 1, None).unwrap().text, NOTE);
 }

@@ -3,7 +3,7 @@
 use broker::{AgentKey, Broker, Command, Context, Random, Register, Reply, Time};
 use message::{AgentName, Dialect};
 
-use crate::{Authority, Denied, Principal, Profile, Token};
+use crate::{Denied, Directory, Principal, Profile, Token, TokenNote};
 
 struct Zero;
 
@@ -17,8 +17,11 @@ fn token(name: &str) -> Token {
     Token::new(name.parse().unwrap()).unwrap()
 }
 
-fn register(broker: &mut Broker, name: &str, tokens: &[&Token]) -> AgentKey {
-    let profile = Profile { tokens: tokens.iter().map(|token| token.hash()).collect(), ..Profile::default() };
+fn note(token: &Token) -> TokenNote {
+    TokenNote { hash: token.hash(), expires: None }
+}
+
+fn register(broker: &mut Broker, name: &str, profile: &Profile) -> AgentKey {
     let (name, profile): (AgentName, Vec<u8>) = (name.parse().unwrap(), profile.write());
     let register = Register { name: &name, aliases: &[], dialect: Dialect::Convoke, profile: &profile };
     let mut cx = Context { now: Time(1), wall: Time(1), random: &mut Zero };
@@ -28,40 +31,60 @@ fn register(broker: &mut Broker, name: &str, tokens: &[&Token]) -> AgentKey {
     agent
 }
 
-#[test]
-fn a_token_reaches_as_far_as_whom_it_speaks_for() {
-    let (operator, ann, bob) = (token("human"), token("ann"), token("bob"));
-    let authority = Authority { operator: operator.hash() };
-    let mut broker = Broker::new(testkit::broker_settings());
-    let key = register(&mut broker, "ann", &[&ann]);
-    let other = register(&mut broker, "bob", &[&bob]);
-    let who = |token: &Token| authority.principal(Some(token), &broker);
-    assert_eq!(who(&operator), Ok(Principal::Operator));
-    assert_eq!(who(&ann), Ok(Principal::Agent(key)));
-    let ann = who(&ann).unwrap();
-    assert_eq!((ann.speaker(), ann.must_be(key), ann.must_be(other)), (key, Ok(()), Err(Denied::NotYours)));
-    assert_eq!(ann.must_be_operator(), Err(Denied::NotYours));
-    assert_eq!(Principal::Operator.must_be(other), Ok(()));
+fn directory(broker: &Broker) -> Directory {
+    let mut directory = Directory::default();
+    broker.agents().for_each(|agent| directory.set(&agent));
+    directory
 }
 
 #[test]
-fn neither_none_nor_another_nor_a_revoked_token_opens() {
-    let (operator, ann) = (token("human"), token("ann"));
-    let authority = Authority { operator: operator.hash() };
+fn a_token_reaches_as_far_as_whom_it_speaks_for() {
+    let (ann, bob) = (token("ann"), token("bob"));
     let mut broker = Broker::new(testkit::broker_settings());
-    register(&mut broker, "ann", &[&ann]);
-    assert_eq!(authority.principal(None, &broker), Err(Denied::NoToken));
+    let other = register(&mut broker, "bob", &Profile { tokens: vec![note(&bob)], ..Profile::default() });
+    let third = register(&mut broker, "cyd", &Profile::default());
+    let speaks_for = vec!["bob".parse().unwrap(), "nobody".parse().unwrap()];
+    let profile = Profile { tokens: vec![note(&ann)], speaks_for, ..Profile::default() };
+    let key = register(&mut broker, "ann", &profile);
+    let directory = directory(&broker);
+    let ann = directory.speaker(&ann, Time(1)).unwrap();
+    assert_eq!((ann.speaker(), ann.must_be(key), ann.must_be(third)), (key, Ok(()), Err(Denied::NotYours)));
+    assert!(ann.may_send_as(key) && ann.may_send_as(other), "it speaks for bob too");
+    assert!(!ann.may_send_as(third) && !ann.may_send_as(AgentKey::HUMAN));
+    assert_eq!(ann.must_be_operator(), Err(Denied::NotYours));
+    let bob = directory.speaker(&bob, Time(1)).unwrap();
+    assert!(!bob.acts_as(key), "bob does not speak for ann");
+    let operator = Principal::Operator;
+    assert!(operator.acts_as(other) && !operator.may_send_as(other), "it reads all, and speaks as itself");
+    assert!(operator.may_send_as(AgentKey::HUMAN) && operator.may_send_as(AgentKey::SYSTEM));
+    assert!(Principal::Anybody.may_send_as(other));
+}
+
+#[test]
+fn neither_another_nor_a_revoked_nor_an_old_token_opens() {
+    let (ann, old) = (token("ann"), token("ann"));
+    let mut broker = Broker::new(testkit::broker_settings());
+    let brief = TokenNote { hash: old.hash(), expires: Some(Time(100)) };
+    register(&mut broker, "ann", &Profile { tokens: vec![note(&ann), brief], ..Profile::default() });
+    let mut listed = directory(&broker);
     for wrong in [token("ann"), token("human"), token("nobody")] {
-        assert_eq!(authority.principal(Some(&wrong), &broker), Err(Denied::NoToken));
+        assert_eq!(listed.speaker(&wrong, Time(1)), Err(Denied::NoToken));
     }
-    register(&mut broker, "ann", &[]);
-    assert_eq!(authority.principal(Some(&ann), &broker), Err(Denied::NoToken), "it was revoked");
+    assert!(listed.speaker(&old, Time(99)).is_ok());
+    assert_eq!(listed.speaker(&old, Time(100)), Err(Denied::NoToken), "its time is over");
+    let agent = register(&mut broker, "ann", &Profile::default());
+    listed.set(&broker.look_at(agent).unwrap());
+    assert_eq!(listed.speaker(&ann, Time(1)), Err(Denied::NoToken), "it was revoked");
 }
 
 #[test]
 fn a_profile_is_read_as_it_was_written() {
     let profile = Profile {
-        tokens: vec![token("ann").hash(), token("ann").hash()],
+        tokens: vec![
+            note(&token("ann")),
+            TokenNote { hash: token("ann").hash(), expires: Some(Time(1_790_000_000_000)) },
+        ],
+        speaks_for: vec!["bob".parse().unwrap()],
         framework: Some("codex".to_owned()),
         did: Some("did:web:ann.example".to_owned()),
         handle: None,

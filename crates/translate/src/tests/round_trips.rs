@@ -117,7 +117,7 @@ fn an_origin_that_is_not_trusted_is_an_unknown_field() {
     let names = Names::default();
     let text = r#"{"convoke":1,"kind":"note","from":"ann","to":["bob"],"text":"hello there"}"#;
     let there = plain(text, Name::Convoke, Name::Channel).text;
-    let options = Options { trusts: |_| false, ..options(&names) };
+    let options = Options { trusts: &|_| false, ..options(&names) };
     let onward = translate(&there, Name::Channel, Name::Convoke, &options).unwrap();
     assert_ne!(onward.text, text);
     let origin = origin_of(Name::Convoke, &onward.text).unwrap();

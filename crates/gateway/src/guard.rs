@@ -5,12 +5,11 @@ use axum::http::{HeaderMap, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use crate::door::Door;
-use crate::problem::Problem;
+use crate::{Code, Hub, Problem};
 
 /// Turns requests away that call the server by a name that is not its own, or that come from a page of another site.
-pub(crate) async fn check(State(door): State<Door>, request: Request, next: Next) -> Response {
-    match refusal(&door.hosts, request.headers()) {
+pub async fn check_site(State(hub): State<Hub>, request: Request, next: Next) -> Response {
+    match refusal(hub.hosts(), request.headers()) {
         Some(problem) => problem.into_response(),
         None => next.run(request).await,
     }
@@ -18,14 +17,14 @@ pub(crate) async fn check(State(door): State<Door>, request: Request, next: Next
 
 fn refusal(hosts: &[String], headers: &HeaderMap) -> Option<Problem> {
     let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
-    let is_ours = |authority: &str| hosts.iter().any(|host| host == name_of(authority));
+    let is_ours = |authority: &str| hosts.iter().any(|host| host.eq_ignore_ascii_case(name_of(authority)));
     let host = text(header::HOST).unwrap_or_default();
     if !is_ours(host) {
-        return Some(Problem::forbidden("host", "the server is called by a name that is not its own"));
+        return Some(Problem::new(Code::Host, "the server is called by a name that is not its own"));
     }
     let origin = text(header::ORIGIN)?;
     let is_own_page = origin.split_once("://").is_some_and(|(_, authority)| is_ours(authority));
-    (!is_own_page).then(|| Problem::forbidden("origin", "pages of other sites may not speak to the bus"))
+    (!is_own_page).then(|| Problem::new(Code::Origin, "a page of another site asks"))
 }
 
 /// Returns a host without its port.

@@ -1,0 +1,209 @@
+//! Servers that are measured: each in a folder of its own, on a free port of this machine, and gone at the end.
+
+use std::fs::{self, File};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, bail, ensure};
+
+use super::clock::{self, now};
+use super::document::{AGENTS, agent};
+use super::tools::Tools;
+use super::{bare, http, nats, redis};
+use crate::engine::memory::resident;
+
+/// How long a server may take until it answers.
+const READY_MAX: Duration = Duration::from_secs(20);
+/// How often it is asked whether it is ready.
+const ASK_EVERY: Duration = Duration::from_micros(250);
+/// The unit in which the system counts processor time for others, `USER_HZ`.
+const TICKS_PER_SECOND: f64 = 100.0;
+
+/// Which server, and how it treats its disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// JetStream that syncs before it acknowledges.
+    NatsAlways,
+    /// JetStream as it comes, which syncs every two minutes.
+    NatsDefault,
+    /// Redis that syncs before it answers.
+    RedisAlways,
+    /// Redis that syncs every second.
+    RedisEverysec,
+    /// The real binary.
+    Ours,
+    /// No server at all: a file that is written and synced before one byte goes back.
+    Bare,
+}
+
+/// A server that answers.
+pub(crate) struct Server {
+    pub(crate) kind: Kind,
+    pub(crate) address: SocketAddr,
+    /// How long it took until it answered.
+    pub(crate) start: Duration,
+    /// The tokens of our agents, in the order of their names; the operator's.
+    pub(crate) tokens: Vec<String>,
+    pub(crate) operator: String,
+    folder: PathBuf,
+    child: Option<Child>,
+}
+
+impl Server {
+    /// Starts a server in an empty folder and waits until it answers.
+    pub(crate) fn start(kind: Kind, tools: &Tools, folder: PathBuf) -> anyhow::Result<Self> {
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, free_port()?));
+        let mut server = Server {
+            kind,
+            address,
+            start: Duration::ZERO,
+            tokens: Vec::new(),
+            operator: String::new(),
+            folder,
+            child: None,
+        };
+        if kind == Kind::Bare {
+            server.address = bare::start(&server.folder)?;
+            return Ok(server);
+        }
+        let mut command = command(kind, tools, address, &server.folder)?;
+        let said = File::create(server.folder.join("said.txt"))?;
+        command.stdin(Stdio::null()).stdout(said.try_clone()?).stderr(said);
+        let begun = now();
+        server.child = Some(command.spawn().with_context(|| format!("starting {}", kind.title()))?);
+        server.wait_until_ready(begun)?;
+        server.start = begun.elapsed();
+        Ok(server)
+    }
+
+    fn wait_until_ready(&mut self, begun: std::time::Instant) -> anyhow::Result<()> {
+        loop {
+            let answer = match self.kind {
+                Kind::NatsAlways | Kind::NatsDefault => nats::greet(self.address),
+                Kind::RedisAlways | Kind::RedisEverysec => redis::greet(self.address),
+                Kind::Ours => http::greet(self.address),
+                Kind::Bare => Ok(()),
+            };
+            let Err(error) = answer else { return Ok(()) };
+            let ended = self.child.as_mut().and_then(|child| child.try_wait().ok().flatten());
+            if ended.is_some() || begun.elapsed() > READY_MAX {
+                bail!("{} does not start: {error:#}; it said: {}", self.kind.title(), self.said());
+            }
+            clock::pause(ASK_EVERY);
+        }
+    }
+
+    /// Makes what publishing needs: streams, or agents with their tokens.
+    pub(crate) fn prepare(&mut self) -> anyhow::Result<()> {
+        match self.kind {
+            Kind::NatsAlways | Kind::NatsDefault => nats::make_stream(self.address),
+            Kind::RedisAlways | Kind::RedisEverysec => redis::make_stream(self.address),
+            Kind::Ours => self.make_agents(),
+            Kind::Bare => Ok(()),
+        }
+    }
+
+    fn make_agents(&mut self) -> anyhow::Result<()> {
+        let path = self.folder.join("operator.token");
+        let text = fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
+        self.operator = text.trim().to_owned();
+        for place in 0..AGENTS {
+            let path = format!("/v1/agents/{}", agent(place));
+            let (status, answer) = http::ask(self.address, "PUT", &path, &self.operator, "{}")?;
+            ensure!(status == 201, "the agent was not made: {status} {answer}");
+            self.tokens.push(answer["token"].as_str().context("an agent without a token")?.to_owned());
+        }
+        Ok(())
+    }
+
+    /// The processor time that the server has used so far, in seconds.
+    pub(crate) fn processor_seconds(&self) -> Option<f64> {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.as_ref()?.id())).ok()?;
+        ticks(&stat).map(|ticks| ticks as f64 / TICKS_PER_SECOND)
+    }
+
+    /// The memory that the server holds, in bytes.
+    pub(crate) fn resident_bytes(&self) -> Option<u64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.as_ref()?.id())).ok()?;
+        resident(&status)
+    }
+
+    /// The last lines that the server wrote.
+    fn said(&self) -> String {
+        let text = fs::read_to_string(self.folder.join("said.txt")).unwrap_or_default();
+        let lines: Vec<&str> = text.lines().collect();
+        lines[lines.len().saturating_sub(5)..].join(" / ")
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.child {
+            // Whoever is gone already cannot be ended, and a folder that stays is removed with its parent.
+            drop(child.kill());
+            drop(child.wait());
+        }
+        drop(fs::remove_dir_all(&self.folder));
+    }
+}
+
+impl Kind {
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Kind::NatsAlways => "JetStream, synced",
+            Kind::NatsDefault => "JetStream, not synced",
+            Kind::RedisAlways => "Redis, synced",
+            Kind::RedisEverysec => "Redis, synced every second",
+            Kind::Ours => "ours",
+            Kind::Bare => "bare file behind a socket",
+        }
+    }
+}
+
+/// The processor time in a line of `/proc/PID/stat`, in ticks: the 14th and the 15th word.
+pub(crate) fn ticks(stat: &str) -> Option<u64> {
+    // The name of the program, the second word, may have blanks.
+    let mut words = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
+    let user: u64 = words.next()?.parse().ok()?;
+    let system: u64 = words.next()?.parse().ok()?;
+    Some(user + system)
+}
+
+fn command(kind: Kind, tools: &Tools, address: SocketAddr, folder: &Path) -> anyhow::Result<Command> {
+    let place = folder.display();
+    let nats = |sync: &str| -> anyhow::Result<Command> {
+        let path = folder.join("nats.conf");
+        let text = format!("listen: \"{address}\"\njetstream {{\n  store_dir: \"{place}\"\n{sync}}}\n");
+        fs::write(&path, text).with_context(|| format!("writing {}", path.display()))?;
+        let mut command = tools.nats.command();
+        command.arg("--config").arg(path);
+        Ok(command)
+    };
+    let redis = |sync: &str| {
+        let mut command = tools.redis.command();
+        let port = address.port().to_string();
+        command.args(["--bind", "127.0.0.1", "--port", &port, "--dir"]).arg(folder);
+        // Neither snapshots nor rewrites of the log, which would only disturb it.
+        command.args(["--save", "", "--appendonly", "yes", "--auto-aof-rewrite-percentage", "0"]);
+        command.args(["--appendfsync", sync]);
+        command
+    };
+    match kind {
+        Kind::NatsAlways => nats("  sync_interval: always\n"),
+        Kind::NatsDefault => nats(""),
+        Kind::RedisAlways => Ok(redis("always")),
+        Kind::RedisEverysec => Ok(redis("everysec")),
+        Kind::Ours => {
+            let mut command = tools.ours.command();
+            command.args(["up", "--listen", &address.to_string(), "--data"]).arg(folder);
+            Ok(command)
+        }
+        Kind::Bare => bail!("a bare file is no program"),
+    }
+}
+
+fn free_port() -> anyhow::Result<u16> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
+}

@@ -1,0 +1,8 @@
+//! Unit tests of what needs no bus: readers and writers as tables and properties, calls against a scripted server.
+
+mod calls;
+mod following;
+mod frames;
+mod server;
+mod streams;
+mod writing;

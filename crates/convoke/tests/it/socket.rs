@@ -1,0 +1,132 @@
+//! The client's socket against the real bus: pipelined sends, credit, settling, replies, refusals.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use client::{Client, Receipts, Socket, SocketItem, SocketOptions, SocketSend};
+use message::Dialect;
+
+use crate::shell::Shell;
+
+fn client(shell: &Shell, agent: &str) -> Client {
+    let token = std::fs::read_to_string(shell.data().join(format!("agents/{agent}.token"))).unwrap();
+    let address = &shell.bus.as_ref().unwrap().address;
+    Client::new(&format!("http://{address}"), Some(token.trim())).unwrap()
+}
+
+fn run<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
+}
+
+fn note(text: &str) -> String {
+    format!(r#"{{"convoke":1,"kind":"note","from":"ann","to":["bob"],"text":"{text}"}}"#)
+}
+
+async fn open(client: &Client, agent: &str, receipts: Receipts) -> Socket {
+    let mut options = SocketOptions::default();
+    options.receipts = receipts;
+    client.socket(agent, &options).await.unwrap()
+}
+
+#[test]
+fn many_sends_and_as_many_receipts_and_deliveries() {
+    const COUNT: u64 = 500;
+    let shell = Shell::with_agents(&["ann", "bob"]);
+    run(async {
+        let mut ann = open(&client(&shell, "ann"), "ann", Receipts::Brief).await;
+        assert_eq!(ann.session().0, "ann");
+        for number in 0..COUNT {
+            ann.send(&note(&number.to_string()), SocketSend::default()).await.unwrap();
+        }
+        let (mut references, mut ids) = (HashSet::new(), HashSet::new());
+        while references.len() < usize::try_from(COUNT).unwrap() {
+            match ann.next().await.unwrap() {
+                Some(SocketItem::Receipt(receipt)) => {
+                    assert!(!receipt.duplicate && receipt.full().unwrap().is_none());
+                    references.insert(receipt.reference);
+                    ids.insert(receipt.id);
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        assert_eq!(references, (1..=COUNT).collect());
+
+        let mut bob = open(&client(&shell, "bob"), "bob", Receipts::Full).await;
+        bob.credit(u32::try_from(COUNT).unwrap()).await.unwrap();
+        for _ in 0..COUNT {
+            match bob.next().await.unwrap() {
+                Some(SocketItem::Delivery(delivery)) => {
+                    assert!(ids.remove(&delivery.id), "{} came twice", delivery.id);
+                    assert_eq!(delivery.get("from").unwrap(), "ann");
+                    assert!(delivery.document().starts_with('{'));
+                    bob.ack(delivery.delivery).await.unwrap();
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        assert!(ids.is_empty());
+        bob.flush().await.unwrap();
+        ann.close().await.unwrap();
+        bob.close().await.unwrap();
+    });
+}
+
+#[test]
+fn a_reply_comes_through_the_socket() {
+    let shell = Shell::with_agents(&["ann", "bob"]);
+    run(async {
+        let mut ann = open(&client(&shell, "ann"), "ann", Receipts::Full).await;
+        let mut how = SocketSend::default();
+        (how.dialect, how.wait) = (Some(Dialect::Convoke), Some(Duration::from_secs(60)));
+        let question =
+            r#"{"convoke":1,"native_id":"q-1","kind":"question","from":"ann","to":["bob"],"text":"?"}"#;
+        let reference = ann.send(question, how).await.unwrap();
+        match ann.next().await.unwrap() {
+            Some(SocketItem::Receipt(receipt)) => {
+                let full = receipt.full().unwrap().unwrap();
+                assert_eq!((receipt.reference, full.native_id.unwrap().as_str()), (reference, "q-1"));
+            }
+            other => panic!("{other:?}"),
+        }
+        let mut bob = open(&client(&shell, "bob"), "bob", Receipts::Full).await;
+        bob.credit(1).await.unwrap();
+        let Some(SocketItem::Delivery(asked)) = bob.next().await.unwrap() else { panic!("nothing came") };
+        let answer = format!(
+            r#"{{"convoke":1,"kind":"help.reply","from":"bob","to":["ann"],"reply_to":"{}","text":"!"}}"#,
+            asked.id
+        );
+        bob.send(&answer, SocketSend::default()).await.unwrap();
+        bob.ack(asked.delivery).await.unwrap();
+        bob.flush().await.unwrap();
+        match ann.next().await.unwrap() {
+            Some(SocketItem::Reply(reply)) => {
+                assert_eq!(reply.reference, reference);
+                assert!(reply.document().contains("\"text\":\"!\""), "{}", reply.document());
+            }
+            other => panic!("{other:?}"),
+        }
+    });
+}
+
+#[test]
+fn what_is_wrong_is_answered_and_the_socket_goes_on() {
+    let shell = Shell::with_agents(&["ann", "bob"]);
+    run(async {
+        let mut ann = open(&client(&shell, "ann"), "ann", Receipts::Brief).await;
+        let bad = ann.send(r#"{"convoke":1,"kind":"note"}"#, SocketSend::default()).await.unwrap();
+        let good = ann.send(&note("x"), SocketSend::default()).await.unwrap();
+        let mut answered = Vec::new();
+        for _ in 0..2 {
+            match ann.next().await.unwrap() {
+                Some(SocketItem::Problem(problem)) => answered.push((problem.reference, problem.code)),
+                Some(SocketItem::Receipt(receipt)) => answered.push((Some(receipt.reference), String::new())),
+                other => panic!("{other:?}"),
+            }
+        }
+        answered.sort();
+        assert_eq!(answered, [(Some(bad), "invalid".to_owned()), (Some(good), String::new())]);
+
+        let error = client(&shell, "ann").socket("bob", &SocketOptions::default()).await.err().unwrap();
+        assert_eq!(error.problem().unwrap().status, 403, "{error:?}");
+    });
+}

@@ -1,0 +1,72 @@
+//! Letters as their recipients get them: the document in the recipient's language, and what is needed to settle it.
+
+use broker::Time;
+use dialect::Name;
+use gateway::{Hub, Outgoing, Problem, Stored};
+use message::{Envelope, MessageId, Seq, Timestamp};
+use node::Letter;
+
+use crate::answer::Answer;
+
+/// Writes a letter: the members of a delivery, as JSON. `op` comes first on sockets.
+pub(crate) fn delivery(
+    hub: &Hub,
+    letter: &Letter,
+    body: &[u8],
+    to: Name,
+    op: Option<&str>,
+) -> Result<String, Problem> {
+    let delivery = &letter.delivery;
+    let instead = if delivery.tried.is_empty() { None } else { hub.name_of(letter.agent) };
+    let stored = Stored {
+        body,
+        came: came(delivery.id),
+        attempt: delivery.attempt,
+        instead: instead.as_ref().map(|name| name.as_str()),
+    };
+    let outgoing = outgoing(hub, stored, Some(to))?;
+    let from = hub.name_of(delivery.from);
+    let mut answer = Answer::with_capacity(outgoing.text.len() + 320)
+        .maybe("op", op)
+        .text("delivery", &delivery.delivery.to_string())
+        .text("id", &delivery.id.to_string())
+        .number("attempt", delivery.attempt.into())
+        .text("lease_until", &delivery.lease_until.timestamp().to_string())
+        .text("kind", delivery.kind.name())
+        .maybe("from", from.as_ref().map(|name| name.as_str()))
+        .text("priority", delivery.priority.name())
+        .maybe("trace", Envelope::open(body).and_then(|envelope| envelope.trace))
+        .text("dialect", outgoing.dialect.name());
+    if !delivery.tried.is_empty() {
+        let tried = delivery.tried.iter().map(|tried| {
+            let tried_answer = Answer::new().text("agent", &tried.agent);
+            tried_answer.number("attempts", tried.attempts.into()).text("reason", &tried.reason).end()
+        });
+        answer = answer.list("tried", tried);
+    }
+    Ok(answer.raw("document", &outgoing.text).end())
+}
+
+/// Writes a document in a language; where it cannot be said in that, in its own.
+pub(crate) fn outgoing(hub: &Hub, stored: Stored<'_>, to: Option<Name>) -> Result<Outgoing, Problem> {
+    hub.reading(|reading| {
+        let written = gateway::write(stored, to, reading);
+        written.or_else(|_| gateway::write(stored, None, reading)).map_err(Problem::from)
+    })
+}
+
+/// Returns when a message was accepted: its id says it.
+pub(crate) fn came(id: MessageId) -> Timestamp {
+    Time(id.unix_millis().unwrap_or(0)).timestamp()
+}
+
+/// Reads bodies from the log.
+pub(crate) fn bodies(hub: &Hub, places: &[Seq]) -> Result<Vec<Vec<u8>>, Problem> {
+    hub.node().bodies(places).map_err(unreadable)
+}
+
+/// Says that the log cannot be read; why, only the server's own log says.
+pub(crate) fn unreadable(error: impl std::error::Error) -> Problem {
+    tracing::error!(error = %error, "a stored message cannot be read");
+    Problem::new(gateway::Code::Stored, "a stored message cannot be read")
+}

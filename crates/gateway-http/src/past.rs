@@ -1,0 +1,98 @@
+//! Looking back: what was said, by whom, in which conversation; and searching in it.
+
+use axum::extract::RawQuery;
+use axum::http::StatusCode;
+use axum::response::Response;
+use gateway::{Code, Hub, Problem, Query};
+use history::{History, HistoryError, Page, Row};
+use message::{Kind, Seq};
+
+use crate::answer::Answer;
+use crate::caller::Caller;
+use crate::letters;
+
+const LIMIT_DEFAULT: u64 = 50;
+const LIMIT_MAX: u64 = 1_000;
+/// Characters around the first match that are shown.
+const HIGHLIGHT_CHARS: usize = 160;
+
+/// Lists messages that the caller may see.
+pub(crate) async fn list(caller: Caller, RawQuery(query): RawQuery) -> Result<Response, Problem> {
+    let asked = read(&caller, Query(query.as_deref()))?;
+    let (text, durable) = (asked.text.clone(), caller.hub.node().durable());
+    let page =
+        ask(&caller.hub, move |history| history.find(&history::Query { fresh: durable, ..asked })).await?;
+    let lag = durable.0.saturating_sub(page.upto.0);
+    let Page { rows, next, earlier, .. } = page;
+    let places: Vec<Seq> = rows.iter().map(|row| row.body).collect();
+    // A body that was trimmed away is shown without its words.
+    let bodies = caller.hub.node().bodies(&places).unwrap_or_default();
+    let messages = rows.iter().enumerate().map(|(at, row)| {
+        let body = bodies.get(at).map(Vec::as_slice).unwrap_or_default();
+        row_text(&caller.hub, row, body, text.as_deref())
+    });
+    let mut answer = Answer::new().list("messages", messages.collect::<Vec<_>>());
+    for (key, place) in [("next", next), ("earlier", earlier)] {
+        if let Some(place) = place {
+            answer = answer.number(key, place.0);
+        }
+    }
+    Ok(answer.number("lag", lag).respond(StatusCode::OK))
+}
+
+fn read(caller: &Caller, query: Query<'_>) -> Result<history::Query, Problem> {
+    let limit = query.number("limit")?.unwrap_or(LIMIT_DEFAULT).clamp(1, LIMIT_MAX);
+    let mut asked = history::Query::new(caller.principal.scope(), usize::try_from(limit).unwrap_or(1));
+    let text = |key: &str| query.get(key).map(|text| text.map(|text| text.into_owned()));
+    if let Some(agent) = query.get("agent")? {
+        asked.agent = Some(caller.agent(&agent)?.key);
+    }
+    if let Some(kind) = query.get("kind")? {
+        let unknown = || Problem::bad_request(format!("there is no kind {kind:?}"));
+        asked.kind = Some(Kind::from_name(&kind).ok_or_else(unknown)?);
+    }
+    (asked.thread, asked.task, asked.text) = (text("thread")?, text("task")?, text("q")?);
+    // A channel may be named without its prefix.
+    asked.channel = text("channel")?.map(|name| {
+        if name.contains([':', '#', '.']) || name == "all" { name } else { format!("channel:{name}") }
+    });
+    asked.after = query.number("after")?.map(Seq);
+    asked.before = query.number("before")?.map(Seq);
+    Ok(asked)
+}
+
+/// Asks the history on a thread that may wait.
+pub(crate) async fn ask<R: Send + 'static>(
+    hub: &Hub,
+    work: impl FnOnce(&History) -> Result<R, HistoryError> + Send + 'static,
+) -> Result<R, Problem> {
+    let history = hub.history().clone();
+    let asked = tokio::task::spawn_blocking(move || work(&history)).await;
+    let asked = asked.map_err(|error| Problem::new(Code::Internal, error.to_string()))?;
+    asked.map_err(|error| {
+        tracing::error!(error = %error, "the history cannot answer");
+        Problem::new(Code::Internal, "the history cannot answer")
+    })
+}
+
+fn row_text(hub: &Hub, row: &Row, body: &[u8], text: Option<&str>) -> String {
+    let summary = hub.reading(|reading| gateway::summary(body, reading));
+    let highlight = text.and_then(|text| history::highlight(&history::text(body), text, HIGHLIGHT_CHARS));
+    Answer::with_capacity(512)
+        .number("seq", row.seq.0)
+        .text("id", &row.id.to_string())
+        .maybe("native_id", row.native_id.as_deref())
+        .text("at", &letters::came(row.id).to_string())
+        .text("dialect", row.dialect.name())
+        .text("kind", row.kind.name())
+        .text("from", &row.from)
+        .texts("to", row.to.iter().map(ToString::to_string))
+        .maybe("thread", row.thread.as_deref())
+        .maybe("task", row.task.as_deref())
+        .maybe("reply_to", row.reply_to.as_deref())
+        .text("priority", row.priority.name())
+        .text("stage", row.stage.name())
+        .maybe("text", summary.as_deref())
+        .maybe("highlight", highlight.as_deref())
+        .end()
+}

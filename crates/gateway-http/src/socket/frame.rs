@@ -1,0 +1,158 @@
+//! Frames: what stands around a document.
+
+use std::borrow::Cow;
+
+use gateway::{Code, Problem, Token};
+use json::{Limits, Object, Shallow, Value};
+
+use crate::answer::Answer;
+
+/// Bytes of a reference at most.
+const REFERENCE_BYTES_MAX: usize = 256;
+
+/// A frame that was looked at; its document was not read.
+#[derive(Debug, Default)]
+pub(super) struct Frame<'a> {
+    text: &'a str,
+    op: &'a str,
+    /// What the peer calls the frame, as it wrote it.
+    reference: Option<&'a str>,
+    dialect: Option<&'a str>,
+    document: Option<&'a str>,
+    delivery: Option<&'a str>,
+}
+
+impl<'a> Frame<'a> {
+    /// Looks at a frame.
+    pub(super) fn read(text: &'a str) -> Result<Self, Problem> {
+        let wrong = |_| Problem::new(Code::NotJson, "a frame is a JSON object");
+        let mut frame = Frame { text, ..Frame::default() };
+        let mut members = Shallow::of(text).map_err(wrong)?;
+        while let Some((key, value)) = members.next_member().map_err(wrong)? {
+            let field = match key {
+                "op" => {
+                    frame.op = plain(value).unwrap_or_default();
+                    continue;
+                }
+                "ref" => &mut frame.reference,
+                "dialect" => &mut frame.dialect,
+                "document" => &mut frame.document,
+                "delivery" => &mut frame.delivery,
+                _ => continue,
+            };
+            *field = Some(value);
+        }
+        let is_scalar =
+            |text: &str| text.starts_with(['"', '-']) || text.starts_with(|c: char| c.is_ascii_digit());
+        let is_good = |text: &&str| {
+            text.len() <= REFERENCE_BYTES_MAX
+                && is_scalar(text)
+                && json::parse_str(text, Limits::DOCUMENT).is_ok()
+        };
+        if frame.reference.is_some_and(|text| !is_good(&text)) {
+            let detail = format!("`ref` is a string or a number of at most {REFERENCE_BYTES_MAX} bytes");
+            return Err(Problem::bad_request(detail));
+        }
+        Ok(frame)
+    }
+
+    /// Returns what the frame is for.
+    pub(super) fn op(&self) -> &'a str {
+        self.op
+    }
+
+    /// Returns what the peer calls it, as it wrote it.
+    pub(super) fn reference(&self) -> Option<&'a str> {
+        self.reference
+    }
+
+    /// Returns the document, as it was written.
+    pub(super) fn document(&self) -> Result<&'a str, Problem> {
+        self.document.ok_or_else(|| Problem::bad_request("`send` wants a `document`"))
+    }
+
+    /// Returns the dialect that is named.
+    pub(super) fn dialect(&self) -> Result<Option<dialect::Name>, Problem> {
+        match self.dialect {
+            None => Ok(Some(dialect::Name::Convoke)),
+            Some(value) => gateway::dialect_of(plain(value).unwrap_or_default()),
+        }
+    }
+
+    /// Returns the delivery that it is about.
+    pub(super) fn delivery(&self) -> Result<&'a str, Problem> {
+        let delivery = self.delivery.and_then(plain);
+        delivery.ok_or_else(|| Problem::bad_request(format!("`{}` wants a `delivery`", self.op)))
+    }
+
+    /// Returns everything else that it says.
+    pub(super) fn fields(&self) -> Result<gateway::Fields<'a>, Problem> {
+        gateway::fields(self.text.as_bytes())
+    }
+
+    /// Returns the token of a frame that shows one.
+    pub(super) fn token(&self) -> Result<Option<Token>, Problem> {
+        if self.op != "auth" {
+            return Ok(None);
+        }
+        Ok(self.fields()?.text("token")?.and_then(|token| token.parse().ok()))
+    }
+
+    /// Tells whether it says more than its reference, its dialect and its document.
+    pub(super) fn has_wishes(&self) -> bool {
+        let outside = self.document.map_or(self.text.len(), |document| self.text.len() - document.len());
+        outside > self.reference.map_or(0, str::len) + self.dialect.map_or(0, str::len) + PLAIN_BYTES
+    }
+}
+
+/// Bytes of a frame without wishes besides its reference, its dialect and its document.
+const PLAIN_BYTES: usize = r#"{"op":"send","ref":,"dialect":,"document":}"#.len();
+
+/// Returns a string that has no escapes.
+fn plain(value: &str) -> Option<&str> {
+    let inner = value.strip_prefix('"')?.strip_suffix('"')?;
+    (!inner.contains('\\')).then_some(inner)
+}
+
+/// Writes what went wrong with a frame or a delivery.
+pub(super) fn error(reference: Option<&str>, delivery: Option<&str>, problem: &Problem) -> String {
+    let mut answer = Answer::new().text("op", "error");
+    if let Some(reference) = reference {
+        answer = answer.raw("ref", reference);
+    }
+    let answer = answer.maybe("delivery", delivery);
+    let value = problem.to_value();
+    let members: &Object<'_> = value.as_object().expect("a problem is an object");
+    members.iter().fold(answer, |answer, (key, value)| answer.value(key, value)).end()
+}
+
+/// Writes a receipt.
+pub(super) fn receipt(reference: Option<&str>, receipt: &message::Receipt) -> String {
+    let value: Value<'_> = receipt.to_value();
+    let mut answer = Answer::with_capacity(768).text("op", "receipt");
+    if let Some(reference) = reference {
+        answer = answer.raw("ref", reference);
+    }
+    let members: &Object<'_> = value.as_object().expect("a receipt is an object");
+    members.iter().fold(answer, |answer, (key, value)| answer.value(key, value)).end()
+}
+
+/// Writes the short form of a receipt.
+pub(super) fn brief(reference: Option<&str>, id: message::MessageId, stage: &str, duplicate: bool) -> String {
+    use std::fmt::Write;
+    let mut text = String::with_capacity(128);
+    text.push_str("{\"op\":\"receipt\",");
+    if let Some(reference) = reference {
+        text.push_str("\"ref\":");
+        text.push_str(reference);
+        text.push(',');
+    }
+    write!(text, "\"id\":\"{id}\",\"stage\":\"{stage}\",\"duplicate\":{duplicate}}}")
+        .expect("a string takes whatever is written");
+    text
+}
+
+/// Returns an owned copy of what a peer calls a frame.
+pub(super) fn owned(reference: Option<&str>) -> Option<Box<str>> {
+    reference.map(Cow::Borrowed).map(|text: Cow<'_, str>| text.into_owned().into_boxed_str())
+}

@@ -1,0 +1,235 @@
+//! The half of a socket that reads.
+
+use std::sync::Arc;
+
+use axum::extract::ws::{Message, WebSocket};
+use broker::{AgentKey, Receipted, Reply};
+use futures_util::StreamExt;
+use futures_util::stream::SplitStream;
+use gateway::{Asking, Code, Hub, Incoming, OpenConnection, Principal, Problem, Sending};
+use message::RecipientReceipt;
+use node::{Awaited, Credit, Turn};
+use tokio::sync::{Semaphore, mpsc};
+use tokio::time::timeout;
+
+use super::frame::{Frame, owned};
+use super::writer::Out;
+use super::{Peer, Receipts, SILENCE_TIME};
+use crate::deliveries::Settling;
+
+/// Frames that are handed to the node at a time.
+const FRAMES_MAX: usize = 512;
+/// Replies for which one socket waits at a time.
+const WAITS_MAX: usize = 256;
+
+/// What a frame asks for.
+enum Op {
+    Send { reference: Option<Box<str>>, sending: Box<Sending> },
+    Note { reference: Option<Box<str>>, sending: Box<Sending> },
+    Settle { reference: Option<Box<str>>, settling: Settling },
+    Refused { reference: Option<Box<str>>, delivery: Option<Box<str>>, problem: Box<Problem> },
+}
+
+/// What came of it.
+pub(super) enum Done {
+    Accepted(Box<Accepted>),
+    Brief { reference: Option<Box<str>>, receipted: Receipted, stage: &'static str },
+    Settled { reference: Option<Box<str>> },
+    Refused { reference: Option<Box<str>>, delivery: Option<Box<str>>, problem: Box<Problem> },
+}
+
+/// A document that was accepted, with all that a full receipt says.
+pub(super) struct Accepted {
+    pub(super) reference: Option<Box<str>>,
+    pub(super) incoming: Incoming,
+    pub(super) receipted: Receipted,
+    pub(super) recipients: Vec<RecipientReceipt>,
+    pub(super) awaited: Option<Awaited>,
+}
+
+/// The reader's own.
+pub(super) struct Reader {
+    hub: Hub,
+    receipts: Receipts,
+    principal: Principal,
+    agents: Arc<[AgentKey]>,
+    credit: Credit,
+    out: mpsc::Sender<Out>,
+    waits: Arc<Semaphore>,
+    _connection: OpenConnection,
+}
+
+impl Reader {
+    pub(super) fn new(
+        hub: Hub,
+        receipts: Receipts,
+        peer: Peer,
+        credit: Credit,
+        out: mpsc::Sender<Out>,
+    ) -> Self {
+        let agents = Arc::from([peer.agent.key]);
+        let waits = Arc::new(Semaphore::new(WAITS_MAX));
+        let Peer { principal, _connection, .. } = peer;
+        Reader { hub, receipts, principal, agents, credit, out, waits, _connection }
+    }
+
+    /// Reads until the peer or the writer is gone.
+    pub(super) async fn run(&mut self, frames: SplitStream<WebSocket>) {
+        let mut chunks = frames.ready_chunks(FRAMES_MAX);
+        while let Ok(Some(chunk)) = timeout(SILENCE_TIME, chunks.next()).await {
+            let Some(is_over) = self.take(chunk).await else { break };
+            if is_over {
+                break;
+            }
+        }
+        // The writer may be gone already.
+        drop(self.out.send(Out::Bye).await);
+    }
+
+    /// Hands a chunk of frames to the node; tells whether the peer has said goodbye. Nothing when nobody writes any more.
+    async fn take(&mut self, chunk: Vec<Result<Message, axum::Error>>) -> Option<bool> {
+        let mut is_over = false;
+        let mut ops = Vec::with_capacity(chunk.len());
+        for message in chunk {
+            match message {
+                Ok(Message::Text(text)) => ops.extend(self.read(&text)),
+                Ok(Message::Binary(bytes)) => match std::str::from_utf8(&bytes) {
+                    Ok(text) => ops.extend(self.read(text)),
+                    Err(_) => ops.push(refused(None, Problem::new(Code::NotJson, "a frame is UTF-8"))),
+                },
+                Ok(Message::Ping(_) | Message::Pong(_)) => {}
+                Ok(Message::Close(_)) | Err(_) => {
+                    is_over = true;
+                    break;
+                }
+            }
+        }
+        if ops.is_empty() {
+            return Some(is_over);
+        }
+        self.hub.count_frames(&self.principal, ops.len()).await;
+        let place = self.out.clone().reserve_owned().await.ok()?;
+        let (agents, receipts, waits) = (Arc::clone(&self.agents), self.receipts, Arc::clone(&self.waits));
+        let work = move |turn: &mut Turn<'_>| {
+            ops.into_iter().map(|op| op.carry_out(turn, &agents, receipts)).collect::<Vec<_>>()
+        };
+        let started = self.hub.node().start_call(work, move |done| {
+            place.send(Out::Done { done, waits });
+        });
+        started.await.ok()?;
+        Some(is_over)
+    }
+
+    /// Reads a frame. Credit needs no turn.
+    fn read(&self, text: &str) -> Option<Op> {
+        let frame = match Frame::read(text) {
+            Ok(frame) => frame,
+            Err(problem) => return Some(refused(None, problem)),
+        };
+        let reference = owned(frame.reference());
+        match self.op(&frame) {
+            Ok(op) => op,
+            Err(problem) => Some(refused(reference, problem)),
+        }
+    }
+
+    fn op(&self, frame: &Frame<'_>) -> Result<Option<Op>, Problem> {
+        let reference = owned(frame.reference());
+        match frame.op() {
+            "send" => {
+                let sending = Box::new(self.sending(frame)?);
+                let is_note = sending.is_for_the_bus();
+                Ok(Some(if is_note {
+                    Op::Note { reference, sending }
+                } else {
+                    Op::Send { reference, sending }
+                }))
+            }
+            what @ ("ack" | "nack" | "surfaced" | "extend") => {
+                let settling = Settling::read(frame.delivery()?, what, &frame.fields()?)?;
+                Ok(Some(Op::Settle { reference, settling }))
+            }
+            "credit" => {
+                let missing = || Problem::bad_request("`credit` wants a number `n`");
+                let more = frame.fields()?.number("n")?.ok_or_else(missing)?;
+                self.credit.add(u32::try_from(more).unwrap_or(u32::MAX));
+                Ok(None)
+            }
+            // A second login changes nothing.
+            "auth" => Ok(None),
+            other => Err(Problem::bad_request(format!(
+                "there is no op {other:?}, only send, ack, nack, surfaced, extend, credit"
+            ))),
+        }
+    }
+
+    fn sending(&self, frame: &Frame<'_>) -> Result<Sending, Problem> {
+        let (document, dialect) = (frame.document()?.as_bytes(), frame.dialect()?);
+        if !frame.has_wishes() {
+            return Sending::read(&self.hub, &self.principal, document, dialect, Asking::default());
+        }
+        let fields = frame.fields()?;
+        let asking = Asking {
+            key: fields.text("key")?,
+            wait_ms: fields.duration_ms("wait")?,
+            hold: fields.flag("hold")?.unwrap_or(false),
+            trace: fields.text("trace")?,
+        };
+        Sending::read(&self.hub, &self.principal, document, dialect, asking)
+    }
+}
+
+impl Op {
+    fn carry_out(self, turn: &mut Turn<'_>, agents: &[AgentKey], receipts: Receipts) -> Done {
+        match self {
+            Op::Send { reference, sending } => match accept(turn, *sending, receipts, reference.clone()) {
+                Ok(done) => done,
+                Err(problem) => Done::Refused { reference, delivery: None, problem: Box::new(problem) },
+            },
+            Op::Note { reference, sending } => match sending.note(turn) {
+                Ok(()) => Done::Settled { reference },
+                Err(problem) => Done::Refused { reference, delivery: None, problem: Box::new(problem) },
+            },
+            Op::Settle { reference, settling } => match settling.carry_out(turn, agents) {
+                Ok(Reply::Done | Reply::Agent(_) | Reply::Session { .. } | Reply::Accepted(_))
+                | Ok(Reply::Taken(_) | Reply::Stage(_) | Reply::Lease(_)) => Done::Settled { reference },
+                Err(problem) => {
+                    let delivery = Some(settling.delivery.to_string().into_boxed_str());
+                    Done::Refused { reference, delivery, problem: Box::new(problem) }
+                }
+            },
+            Op::Refused { reference, delivery, problem } => Done::Refused { reference, delivery, problem },
+        }
+    }
+}
+
+fn accept(
+    turn: &mut Turn<'_>,
+    sending: Sending,
+    receipts: Receipts,
+    reference: Option<Box<str>>,
+) -> Result<Done, Problem> {
+    let waits = sending.waits();
+    if receipts == Receipts::Brief && !waits {
+        let receipted = sending.accept(turn)?;
+        let stage = if receipted.duplicate {
+            let recipients = turn.broker().receipt(receipted.id).unwrap_or_default();
+            recipients.iter().map(|recipient| recipient.stage).min().map_or("stored", message::Stage::name)
+        } else {
+            "stored"
+        };
+        return Ok(Done::Brief { reference, receipted, stage });
+    }
+    let accepted = sending.accept_and_look(turn)?;
+    Ok(Done::Accepted(Box::new(Accepted {
+        reference,
+        incoming: sending.incoming,
+        receipted: accepted.receipted,
+        recipients: accepted.recipients,
+        awaited: accepted.awaited,
+    })))
+}
+
+fn refused(reference: Option<Box<str>>, problem: Problem) -> Op {
+    Op::Refused { reference, delivery: None, problem: Box::new(problem) }
+}

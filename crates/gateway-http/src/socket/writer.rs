@@ -1,0 +1,289 @@
+//! The half of a socket that writes.
+
+use std::sync::Arc;
+
+use axum::extract::ws::{CloseFrame, Message, WebSocket};
+use broker::{AgentKey, Command};
+use dialect::Name;
+use futures_util::SinkExt;
+use futures_util::stream::SplitSink;
+use gateway::{Code, Hub, Principal, Problem, Token};
+use message::{DeliveryId, Receipt, Seq};
+use node::{Awaited, Letter, Outcome, Subscription};
+use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::time::{MissedTickBehavior, interval, timeout};
+
+use super::frame;
+use super::reader::{Accepted, Done};
+use super::{CLOSE_POLICY, CLOSE_STOPPING, LETTERS_MAX, PING_TIME, Receipts, WRITE_TIME};
+use crate::answer::Answer;
+use crate::letters;
+use crate::waiting::{self, Settle};
+
+/// What is to be written.
+pub(super) enum Out {
+    /// What came of a piece of work; waits for replies are counted by the semaphore.
+    Done { done: Vec<Done>, waits: Arc<Semaphore> },
+    /// A frame.
+    Text(String),
+    /// A reply for which the peer waited.
+    Reply { text: String, settle: Settle },
+    /// The peer says nothing any more.
+    Bye,
+}
+
+/// Why writing ends.
+enum End {
+    /// The peer has what was for it, or is gone.
+    Quiet,
+    /// The peer is told.
+    Told(CloseFrame),
+}
+
+/// The writer's own.
+pub(super) struct Writer {
+    hub: Hub,
+    dialect: Name,
+    receipts: Receipts,
+    subscription: Subscription,
+    sink: SplitSink<WebSocket, Message>,
+}
+
+impl Writer {
+    pub(super) fn new(
+        hub: Hub,
+        dialect: Name,
+        receipts: Receipts,
+        subscription: Subscription,
+        sink: SplitSink<WebSocket, Message>,
+    ) -> Self {
+        Writer { hub, dialect, receipts, subscription, sink }
+    }
+
+    /// Writes until the peer is gone or must go.
+    pub(super) async fn run(
+        mut self,
+        mut outs: mpsc::Receiver<Out>,
+        out: mpsc::WeakSender<Out>,
+        (principal, token): (Principal, Option<Token>),
+    ) {
+        let (mut stopping, mut changes) = (self.hub.stopping(), self.hub.registry_changes());
+        let mut pings = interval(PING_TIME);
+        pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let (mut batch, mut come) = (Vec::new(), Vec::new());
+        let end = loop {
+            let written = tokio::select! {
+                count = outs.recv_many(&mut batch, super::WORK_MAX) => {
+                    if count == 0 { break End::Quiet; }
+                    self.write(&mut batch, &out).await
+                }
+                count = self.subscription.next_many(&mut come, LETTERS_MAX as usize) => {
+                    if count == 0 { break End::Told(close(CLOSE_STOPPING, "stopped")); }
+                    self.deliver(&mut come).await
+                }
+                _ = pings.tick() => self.send(Message::Ping(Default::default())).await,
+                () = stops(&mut stopping) => break End::Told(close(CLOSE_STOPPING, "stopping")),
+                changed = changes.changed() => {
+                    let is_same = self.hub.principal(token.as_ref()).is_ok_and(|now| now == principal);
+                    if changed.is_err() || !is_same { break End::Told(close(CLOSE_POLICY, Code::NoToken.name())); }
+                    Some(())
+                }
+            };
+            let flushed = match written {
+                Some(()) => timeout(WRITE_TIME, self.sink.flush()).await,
+                None => break End::Quiet,
+            };
+            if !matches!(flushed, Ok(Ok(()))) {
+                break End::Quiet;
+            }
+        };
+        if let End::Told(frame) = end {
+            // Whoever does not listen is not told.
+            drop(timeout(WRITE_TIME, self.sink.send(Message::Close(Some(frame)))).await);
+        }
+    }
+
+    /// Puts what came of the peer's frames into the sink; nothing when it is gone.
+    async fn write(&mut self, batch: &mut Vec<Out>, out: &mpsc::WeakSender<Out>) -> Option<()> {
+        for item in batch.drain(..) {
+            match item {
+                Out::Done { done, waits } => {
+                    for done in done {
+                        if let Some(text) = self.told(done, &waits, out) {
+                            self.send(Message::Text(text.into())).await?;
+                        }
+                    }
+                }
+                Out::Text(text) => self.send(Message::Text(text.into())).await?,
+                Out::Reply { text, settle } => {
+                    self.send(Message::Text(text.into())).await?;
+                    settle.given();
+                }
+                Out::Bye => {
+                    timeout(WRITE_TIME, self.sink.flush()).await.ok()?.ok()?;
+                    return None;
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Returns what the peer is told of its frame, if anything.
+    fn told(&self, done: Done, waits: &Arc<Semaphore>, out: &mpsc::WeakSender<Out>) -> Option<String> {
+        match done {
+            Done::Brief { reference, receipted, stage } => {
+                Some(frame::brief(reference.as_deref(), receipted.id, stage, receipted.duplicate))
+            }
+            Done::Accepted(accepted) => Some(self.accepted(*accepted, waits, out)),
+            Done::Settled { reference } => {
+                let reference = reference?;
+                Some(Answer::new().text("op", "done").raw("ref", &reference).end())
+            }
+            Done::Refused { reference, delivery, problem } => {
+                Some(frame::error(reference.as_deref(), delivery.as_deref(), &problem))
+            }
+        }
+    }
+
+    fn accepted(&self, accepted: Accepted, waits: &Arc<Semaphore>, out: &mpsc::WeakSender<Out>) -> String {
+        let Accepted { reference, incoming, receipted, recipients, awaited } = accepted;
+        let (id, duplicate, answer) = (receipted.id, receipted.duplicate, receipted.answer);
+        let receipt = gateway::receipt_of(&incoming, receipted, recipients);
+        let text = match self.receipts {
+            Receipts::Full => frame::receipt(reference.as_deref(), &receipt),
+            Receipts::Brief => frame::brief(reference.as_deref(), id, receipt.stage().name(), duplicate),
+        };
+        if let Some(out) = out.upgrade() {
+            if let Some(awaited) = awaited {
+                let waiter = Waiter { hub: self.hub.clone(), reference, receipt };
+                match Arc::clone(waits).try_acquire_owned() {
+                    Ok(permit) => drop(tokio::spawn(async move {
+                        waiter.wait(awaited, out).await;
+                        drop(permit);
+                    })),
+                    Err(_) => drop(tokio::spawn(waiter.refuse(out))),
+                }
+            } else if let Some(reply) = answer {
+                let waiter = Waiter { hub: self.hub.clone(), reference, receipt };
+                drop(tokio::spawn(waiter.answer_again(reply, out)));
+            }
+        }
+        text
+    }
+
+    /// Puts letters into the sink. What was not put there when the sink fails was never handed out.
+    async fn deliver(&mut self, come: &mut Vec<Letter>) -> Option<()> {
+        let places: Vec<Seq> = come.iter().map(|letter| letter.delivery.body).collect();
+        let Ok(bodies) = letters::bodies(&self.hub, &places) else {
+            self.give_back(come.drain(..).map(|letter| (letter.agent, letter.delivery.delivery)).collect());
+            return None;
+        };
+        let mut pairs = come.drain(..).zip(bodies);
+        while let Some((letter, body)) = pairs.next() {
+            let written = letters::delivery(&self.hub, &letter, &body, self.dialect, Some("deliver"));
+            let text = match written {
+                Ok(text) => text,
+                Err(problem) => {
+                    let delivery = letter.delivery.delivery.to_string();
+                    frame::error(None, Some(&delivery), &problem)
+                }
+            };
+            let sent = timeout(WRITE_TIME, self.sink.feed(Message::Text(text.into()))).await;
+            if !matches!(sent, Ok(Ok(()))) {
+                let rest = pairs.map(|(letter, _)| (letter.agent, letter.delivery.delivery)).collect();
+                self.give_back(rest);
+                return None;
+            }
+        }
+        Some(())
+    }
+
+    fn give_back(&self, deliveries: Vec<(AgentKey, DeliveryId)>) {
+        self.hub.node().note(move |turn| {
+            for (agent, delivery) in deliveries {
+                // It may have ended meanwhile; then there is nothing to return.
+                drop(turn.execute(&Command::Return { agent, delivery }));
+            }
+        });
+    }
+
+    async fn send(&mut self, message: Message) -> Option<()> {
+        timeout(WRITE_TIME, self.sink.feed(message)).await.ok()?.ok()
+    }
+}
+
+/// Somebody who waits for the reply to a message that it sent over a socket.
+struct Waiter {
+    hub: Hub,
+    reference: Option<Box<str>>,
+    receipt: Receipt,
+}
+
+impl Waiter {
+    /// Waits for the one outcome, or until the socket is gone.
+    async fn wait(self, awaited: Awaited, out: mpsc::Sender<Out>) {
+        let outcome = tokio::select! {
+            outcome = awaited.outcome() => outcome,
+            () = out.closed() => return,
+        };
+        let told = match outcome {
+            Some(Outcome::Reply { reply, delivery }) => {
+                let settle = Settle::new(&self.hub, delivery);
+                match waiting::read(&self.hub, reply, self.receipt.dialect).await {
+                    Ok(reply) => Out::Reply { text: self.text(&reply, Some(delivery)), settle },
+                    Err(problem) => self.error(&problem),
+                }
+            }
+            Some(Outcome::Nothing { stage }) => {
+                let problem = waiting::nothing(&self.hub, self.receipt.clone(), stage).await;
+                self.error(&problem)
+            }
+            None => self.error(&Problem::new(Code::Stopped, "the bus stops")),
+        };
+        // A socket that is gone is told nothing; the reply then goes to the inbox.
+        drop(out.send(told).await);
+    }
+
+    /// Tells a repeat the reply that came before.
+    async fn answer_again(self, reply: message::MessageId, out: mpsc::Sender<Out>) {
+        let told = match waiting::read(&self.hub, reply, self.receipt.dialect).await {
+            Ok(reply) => Out::Text(self.text(&reply, None)),
+            Err(problem) => self.error(&problem),
+        };
+        drop(out.send(told).await);
+    }
+
+    /// Says that this socket waits for too many replies; this one goes to the inbox.
+    async fn refuse(self, out: mpsc::Sender<Out>) {
+        let problem =
+            Problem::new(Code::TooMany, "this socket waits for too many replies: it comes to the inbox");
+        drop(out.send(self.error(&problem)).await);
+    }
+
+    fn error(&self, problem: &Problem) -> Out {
+        Out::Text(frame::error(self.reference.as_deref(), None, problem))
+    }
+
+    fn text(&self, reply: &waiting::Reply, delivery: Option<DeliveryId>) -> String {
+        let mut answer = Answer::with_capacity(reply.outgoing.text.len() + 256).text("op", "reply");
+        if let Some(reference) = &self.reference {
+            answer = answer.raw("ref", reference);
+        }
+        answer
+            .text("id", &reply.id.to_string())
+            .maybe("delivery", delivery.map(|delivery| delivery.to_string()).as_deref())
+            .text("dialect", reply.outgoing.dialect.name())
+            .raw("document", &reply.outgoing.text)
+            .end()
+    }
+}
+
+/// Waits until the bus stops.
+async fn stops(stopping: &mut watch::Receiver<bool>) {
+    // A hub that is gone has stopped.
+    drop(stopping.wait_for(|stops| *stops).await.map(|_| ()));
+}
+
+fn close(code: u16, reason: &'static str) -> CloseFrame {
+    CloseFrame { code, reason: reason.into() }
+}

@@ -1,0 +1,227 @@
+//! The socket, by a client that we did not write.
+
+use futures_util::{SinkExt, StreamExt};
+use gateway::Token;
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::{Error, Message};
+use tokio_tungstenite::{WebSocketStream, client_async};
+
+use super::server::Server;
+
+struct Socket {
+    stream: WebSocketStream<TcpStream>,
+}
+
+impl Socket {
+    async fn open(server: &Server, path: &str, token: Option<&Token>) -> Result<Socket, Error> {
+        let address = server.listen().await;
+        let mut request = format!("ws://{address}/v1/agents/{path}").into_client_request()?;
+        if let Some(token) = token {
+            request
+                .headers_mut()
+                .insert("authorization", format!("Bearer {}", token.reveal()).parse().unwrap());
+        }
+        let connection = TcpStream::connect(address).await.unwrap();
+        let (stream, _) = client_async(request, connection).await?;
+        Ok(Socket { stream })
+    }
+
+    async fn ready(server: &Server, path: &str, token: &Token) -> Socket {
+        let mut socket = Socket::open(server, path, Some(token)).await.unwrap();
+        assert_eq!(socket.next().await.get("op"), "ready");
+        socket
+    }
+
+    async fn send(&mut self, text: &str) {
+        self.stream.send(Message::text(text)).await.unwrap();
+    }
+
+    /// Returns the next frame with text.
+    async fn next(&mut self) -> Frame {
+        self.frame().await.expect("the socket is open")
+    }
+
+    async fn frame(&mut self) -> Option<Frame> {
+        while let Some(Ok(message)) = self.stream.next().await {
+            if let Message::Text(text) = message {
+                return Some(Frame(text.to_string()));
+            }
+        }
+        None
+    }
+}
+
+struct Frame(String);
+
+impl Frame {
+    fn get(&self, path: &str) -> String {
+        let value = json::parse_str(&self.0, json::Limits::DOCUMENT).unwrap();
+        let found = value.pointer(&format!("/{path}")).cloned();
+        found.map(|found| found.as_str().map_or_else(|| found.to_json(), str::to_owned)).unwrap_or_default()
+    }
+}
+
+fn send(reference: &str, text: &str) -> String {
+    let document = format!(r#"{{ "kind":"note","from":"ann","to":["bob"],"text":"{text}"}}"#);
+    format!(r#"{{"op":"send","ref":{reference},"document":{document}}}"#)
+}
+
+#[tokio::test]
+async fn what_is_sent_over_a_socket_is_receipted_delivered_with_credit_and_settled() {
+    let server = Server::start().await;
+    let (ann, bob) = (server.agent("ann", "").await, server.agent("bob", "").await);
+    let mut sender = Socket::ready(&server, "ann/socket", &ann).await;
+    let mut taker = Socket::ready(&server, "bob/socket", &bob).await;
+    sender.send(&send("1", "one")).await;
+    let receipt = sender.next().await;
+    assert_eq!(
+        [receipt.get("op"), receipt.get("ref"), receipt.get("kind")],
+        ["receipt", "1", "note"],
+        "{}",
+        receipt.0
+    );
+    assert_eq!(receipt.get("recipients/0/reachability"), "socket");
+    taker.send(r#"{"op":"credit","n":1}"#).await;
+    let delivered = taker.next().await;
+    assert_eq!(
+        [delivered.get("op"), delivered.get("id")],
+        ["deliver".to_owned(), receipt.get("id")],
+        "{}",
+        delivered.0
+    );
+    assert!(delivered.0.contains(r#""document":{ "kind""#), "the very bytes: {}", delivered.0);
+    // Without credit nothing comes: the next frame is the answer to what is asked now.
+    sender.send(&send("\"b\"", "two")).await;
+    assert_eq!(sender.next().await.get("ref"), "b");
+    let delivery = delivered.get("delivery");
+    taker.send(&format!(r#"{{"op":"ack","delivery":"{delivery}","ref":7}}"#)).await;
+    let done = taker.next().await;
+    assert_eq!([done.get("op"), done.get("ref")], ["done", "7"], "{}", done.0);
+    taker.send(r#"{"op":"credit","n":5}"#).await;
+    assert_eq!(taker.next().await.get("document/text"), "two");
+    let path = format!("/v1/messages/{}/receipt", receipt.get("id"));
+    let receipt = server.call("GET", &path, Some(&ann), "").await;
+    assert_eq!(receipt.get("/recipients/0/stages/2/by"), "socket", "{}", receipt.text);
+    assert_eq!(receipt.get("/stage"), "acknowledged");
+}
+
+#[tokio::test]
+async fn a_socket_that_goes_gives_back_what_it_did_not_settle() {
+    let server = Server::start().await;
+    let (ann, bob) = (server.agent("ann", "").await, server.agent("bob", "").await);
+    let mut sender = Socket::ready(&server, "ann/socket?receipts=brief", &ann).await;
+    sender.send(&send("1", "one")).await;
+    let receipt = sender.next().await;
+    assert_eq!(
+        [receipt.get("stage"), receipt.get("duplicate"), receipt.get("kind")],
+        ["stored", "false", ""]
+    );
+    let mut taker = Socket::ready(&server, "bob/socket?dialect=coord", &bob).await;
+    taker.send(r#"{"op":"credit","n":9}"#).await;
+    let delivered = taker.next().await;
+    assert_eq!([delivered.get("dialect"), delivered.get("attempt")], ["coord", "1"], "{}", delivered.0);
+    drop(taker);
+    let taken = server.call("POST", "/v1/agents/bob/inbox/take", Some(&bob), r#"{"wait":"30s"}"#).await;
+    assert_eq!(taken.get("/deliveries/0/id"), receipt.get("id"), "{}", taken.text);
+}
+
+#[tokio::test]
+async fn bad_frames_are_refused_one_by_one() {
+    let server = Server::start().await;
+    let (ann, _) = (server.agent("ann", "").await, server.agent("bob", "").await);
+    let mut socket = Socket::ready(&server, "ann/socket", &ann).await;
+    let spoofed = send("5", "x").replace("\"from\":\"ann\"", "\"from\":\"bob\"");
+    for (frame, code) in [
+        ("nonsense", "not_json"),
+        ("[]", "not_json"),
+        (r#"{"op":"dance","ref":1}"#, "bad_request"),
+        (r#"{"op":"send","ref":2}"#, "bad_request"),
+        (r#"{"op":"send","ref":{},"document":{}}"#, "bad_request"),
+        (r#"{"op":"send","ref":3,"document":{"kind":"nonsense"}}"#, "invalid"),
+        (r#"{"op":"send","ref":4,"document":{"kind":}}"#, "not_json"),
+        (&spoofed, "not_yours"),
+        (r#"{"op":"ack","delivery":"nonsense"}"#, "unknown_delivery"),
+        (r#"{"op":"ack"}"#, "bad_request"),
+        (r#"{"op":"credit"}"#, "bad_request"),
+        (r#"{"op":"nack","delivery":7}"#, "bad_request"),
+    ] {
+        socket.send(frame).await;
+        let error = socket.next().await;
+        assert_eq!(
+            [error.get("op").as_str(), error.get("code").as_str()],
+            ["error", code],
+            "{frame}: {}",
+            error.0
+        );
+    }
+    socket.stream.send(Message::binary(vec![0xff, 0xfe])).await.unwrap();
+    assert_eq!(socket.next().await.get("code"), "not_json");
+    socket.send(&send("9", "still here")).await;
+    assert_eq!(socket.next().await.get("op"), "receipt");
+}
+
+#[tokio::test]
+async fn a_socket_opens_by_its_head_or_its_first_frame_and_closes_with_its_token() {
+    let server = Server::start().await;
+    let (ann, bob) = (server.agent("ann", "").await, server.agent("bob", "").await);
+    for (path, token) in
+        [("ann/socket", Some(&bob)), ("nobody/socket", Some(&bob)), ("ann/socket?receipts=odd", Some(&ann))]
+    {
+        let refused = Socket::open(&server, path, token).await.err().map(|error| error.to_string());
+        assert!(refused.is_some_and(|error| error.contains("40")), "{path}");
+    }
+    let mut late = Socket::open(&server, "ann/socket", None).await.unwrap();
+    late.send(&format!(r#"{{"op":"auth","token":"{}"}}"#, ann.reveal())).await;
+    assert_eq!(late.next().await.get("agent"), "ann");
+    let mut wrong = Socket::open(&server, "ann/socket", None).await.unwrap();
+    wrong.send(&format!(r#"{{"op":"auth","token":"{}"}}"#, bob.reveal())).await;
+    assert_eq!(wrong.next().await.get("code"), "not_yours");
+    let mut silent = Socket::open(&server, "ann/socket", None).await.unwrap();
+    silent.send(&send("1", "x")).await;
+    assert_eq!(silent.next().await.get("code"), "no_token");
+    server.call("DELETE", "/v1/agents/ann/tokens/all", Some(&server.operator), "").await;
+    assert!(late.frame().await.is_none(), "a token that is revoked closes its sockets");
+}
+
+#[tokio::test]
+async fn a_reply_comes_over_the_socket_that_waits_for_it() {
+    let server = Server::start().await;
+    let (ann, bob) = (server.agent("ann", "").await, server.agent("bob", "").await);
+    let mut socket = Socket::ready(&server, "ann/socket", &ann).await;
+    let question = r#"{"kind":"question","from":"ann","to":["bob"],"text":"Which port?"}"#;
+    socket.send(&format!(r#"{{"op":"send","ref":"q","wait":"30s","document":{question}}}"#)).await;
+    let id = socket.next().await.get("id");
+    let reply =
+        format!(r#"{{"kind":"task.done","from":"bob","to":["ann"],"reply_to":"{id}","text":"7700"}}"#);
+    server.call("POST", "/v1/agents/bob/inbox/take", Some(&bob), "").await;
+    server.call("POST", "/v1/messages", Some(&bob), &reply).await;
+    let reply = socket.next().await;
+    assert_eq!(
+        [reply.get("op"), reply.get("ref"), reply.get("document/text")],
+        ["reply", "q", "7700"],
+        "{}",
+        reply.0
+    );
+    socket
+        .send(&format!(
+            r#"{{"op":"send","ref":"r","wait":"1ms","document":{}}}"#,
+            question.replace("port", "host")
+        ))
+        .await;
+    assert_eq!(socket.next().await.get("op"), "receipt");
+    let late = socket.next().await;
+    assert_eq!([late.get("op"), late.get("ref"), late.get("code")], ["error", "r", "no_reply"], "{}", late.0);
+}
+
+#[tokio::test]
+async fn sockets_of_one_agent_are_counted() {
+    let server = Server::start().await;
+    let ann = server.agent("ann", "").await;
+    let mut open = Vec::new();
+    for _ in 0..8 {
+        open.push(Socket::ready(&server, "ann/socket", &ann).await);
+    }
+    let mut ninth = Socket::open(&server, "ann/socket", Some(&ann)).await.unwrap();
+    assert_eq!(ninth.next().await.get("code"), "too_many_connections");
+}

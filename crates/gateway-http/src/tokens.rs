@@ -1,0 +1,74 @@
+//! More tokens of an agent, and fewer.
+
+use axum::extract::Path;
+use axum::http::StatusCode;
+use axum::response::Response;
+use gateway::{Body, Code, Problem, Profile, Token, TokenNote};
+
+use crate::agents::register;
+use crate::answer::Answer;
+use crate::caller::Caller;
+
+/// Tokens of one agent at most.
+const TOKENS_MAX: usize = 16;
+/// What stands for every token of an agent.
+const ALL: &str = "all";
+
+/// Makes one more token, which is shown once.
+pub(crate) async fn add(caller: Caller, Path(name): Path<String>, body: Body) -> Result<Response, Problem> {
+    let body = gateway::body(body)?;
+    let agent = caller.own(&name)?.key;
+    let expires_ms = gateway::fields(&body)?.duration_ms("expires")?;
+    let name = caller.hub.name_of(agent).ok_or_else(|| Problem::not_found("there is no such agent"))?;
+    let token = Token::new(name.clone()).map_err(|error| Problem::new(Code::Internal, error.to_string()))?;
+    let hash = token.hash();
+    change(&caller, name.clone(), move |profile, wall| {
+        if profile.tokens.len() >= TOKENS_MAX {
+            let detail = format!("an agent has at most {TOKENS_MAX} tokens: revoke one");
+            return Err(Problem::new(Code::TooMany, detail));
+        }
+        profile.tokens.push(TokenNote { hash, expires: expires_ms.map(|ms| wall.plus_ms(ms)) });
+        Ok(())
+    })
+    .await?;
+    let answer = Answer::new().text("agent", name.as_str()).text("token", &token.reveal());
+    Ok(answer.text("label", &hash.label()).respond(StatusCode::CREATED))
+}
+
+/// Revokes a token; it opens nothing any more when this is answered.
+pub(crate) async fn revoke(
+    caller: Caller,
+    Path((name, label)): Path<(String, String)>,
+) -> Result<Response, Problem> {
+    let agent = caller.own(&name)?.key;
+    let name = caller.hub.name_of(agent).ok_or_else(|| Problem::not_found("there is no such agent"))?;
+    change(&caller, name, move |profile, _| {
+        let before = profile.tokens.len();
+        profile.tokens.retain(|note| label != ALL && note.hash.label() != label);
+        if profile.tokens.len() == before && label != ALL {
+            return Err(Problem::not_found(format!("the agent has no token called {label:?}")));
+        }
+        Ok(())
+    })
+    .await?;
+    Ok(Answer::new().respond(StatusCode::OK))
+}
+
+async fn change(
+    caller: &Caller,
+    name: message::AgentName,
+    work: impl FnOnce(&mut Profile, broker::Time) -> Result<(), Problem> + Send + 'static,
+) -> Result<(), Problem> {
+    let changed = name.clone();
+    caller
+        .hub
+        .call(move |turn| {
+            let view = turn.broker().agent(name.as_str()).and_then(|agent| turn.broker().look_at(agent));
+            let view = view.ok_or_else(|| Problem::new(Code::UnknownAgent, "there is no such agent"))?;
+            let (mut profile, dialect) = (Profile::read(view.profile), view.dialect);
+            work(&mut profile, turn.wall())?;
+            register(turn, &name, dialect, &profile).map(drop)
+        })
+        .await?;
+    caller.hub.refresh(changed).await
+}

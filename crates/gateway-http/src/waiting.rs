@@ -1,0 +1,158 @@
+//! Waiting for a reply: one outcome always, and a reply that nobody could be given goes to the inbox.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use axum::body::{Body, Bytes, HttpBody};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use broker::{AgentKey, Command};
+use gateway::{Code, Hub, Outgoing, Problem, Stored};
+use hyper::body::{Frame, SizeHint};
+use message::{DeliveryId, Dialect, MessageId, Receipt, Stage};
+use node::{Awaited, Outcome};
+
+use crate::answer::Answer;
+use crate::letters;
+
+/// By which the receipt says that a reply was handed to whom waited for it.
+const BY: &str = "http";
+
+/// A reply that is about to be given to whom waits for it.
+pub(crate) struct Reply {
+    /// Its id.
+    pub(crate) id: MessageId,
+    /// The document, in the language of the request.
+    pub(crate) outgoing: Outgoing,
+}
+
+/// Waits for the reply to a message, and answers with it.
+pub(crate) async fn reply(hub: &Hub, receipt: Receipt, awaited: Awaited) -> Result<Response, Problem> {
+    match awaited.outcome().await {
+        Some(Outcome::Reply { reply, delivery }) => {
+            let settle = Settle::new(hub, delivery);
+            let reply = read(hub, reply, receipt.dialect).await?;
+            let text = answer(&receipt, &reply);
+            Ok(settle.with(text).into_response())
+        }
+        Some(Outcome::Nothing { stage }) => Err(nothing(hub, receipt, stage).await),
+        None => Err(Problem::new(Code::Stopped, "the bus stops")),
+    }
+}
+
+/// Answers a repeat with the reply that came before.
+pub(crate) async fn stored_reply(hub: &Hub, receipt: Receipt, reply: MessageId) -> Result<Response, Problem> {
+    let reply = read(hub, reply, receipt.dialect).await?;
+    let json = [(header::CONTENT_TYPE, "application/json")];
+    Ok((StatusCode::OK, json, answer(&receipt, &reply)).into_response())
+}
+
+/// Says why no reply came, with the receipt as it is now.
+pub(crate) async fn nothing(hub: &Hub, mut receipt: Receipt, stage: Stage) -> Problem {
+    let id = receipt.id;
+    if let Ok(Some(recipients)) = hub.call(move |turn| Ok(turn.broker().receipt(id))).await {
+        receipt.recipients = recipients;
+    }
+    let (code, detail) = match stage {
+        Stage::Dead | Stage::Expired | Stage::Withdrawn | Stage::Unconfirmed => {
+            (Code::Undeliverable, format!("the message ended as {stage}, and nobody answered"))
+        }
+        Stage::Accepted
+        | Stage::Stored
+        | Stage::Dispatched
+        | Stage::Surfaced
+        | Stage::Acknowledged
+        | Stage::Answered => (Code::NoReply, format!("no reply came in time: the message is {stage}")),
+    };
+    Problem::new(code, detail).with("receipt", receipt.to_value().into_owned())
+}
+
+/// Reads a reply in the language of the request.
+pub(crate) async fn read(hub: &Hub, id: MessageId, dialect: Dialect) -> Result<Reply, Problem> {
+    let view = hub.call(move |turn| Ok(turn.broker().look_into(id))).await?;
+    let view = view.ok_or_else(|| Problem::new(Code::UnknownMessage, "the reply is not at hand any more"))?;
+    let body = letters::bodies(hub, &[view.body])?.pop().unwrap_or_default();
+    let stored = Stored { body: &body, came: letters::came(id), attempt: 1, instead: None };
+    Ok(Reply { id, outgoing: letters::outgoing(hub, stored, Some(dialect))? })
+}
+
+fn answer(receipt: &Receipt, reply: &Reply) -> String {
+    Answer::with_capacity(reply.outgoing.text.len() + 1_024)
+        .value("receipt", &receipt.to_value())
+        .text("id", &reply.id.to_string())
+        .text("dialect", reply.outgoing.dialect.name())
+        .raw("reply", &reply.outgoing.text)
+        .end()
+}
+
+/// A reply that is settled when it was given to the connection, and returned when it was not.
+pub(crate) struct Settle {
+    hub: Hub,
+    delivery: DeliveryId,
+    is_given: bool,
+}
+
+impl Settle {
+    pub(crate) fn new(hub: &Hub, delivery: DeliveryId) -> Self {
+        Settle { hub: hub.clone(), delivery, is_given: false }
+    }
+
+    /// Says that it was written.
+    pub(crate) fn given(mut self) {
+        self.is_given = true;
+    }
+
+    fn with(self, text: String) -> SettledBody {
+        SettledBody { text: Some(text.into()), settle: self }
+    }
+}
+
+impl Drop for Settle {
+    fn drop(&mut self) {
+        let (delivery, is_given) = (self.delivery, self.is_given);
+        self.hub.node().note(move |turn| {
+            let agent = turn.broker().holder(delivery).unwrap_or(AgentKey::HUMAN);
+            let command = if is_given {
+                Command::Ack { agent, delivery, by: BY }
+            } else {
+                Command::Return { agent, delivery }
+            };
+            // It may have ended meanwhile; then there is nothing to settle.
+            drop(turn.execute(&command));
+        });
+    }
+}
+
+/// The body of an answer with a reply.
+struct SettledBody {
+    text: Option<Bytes>,
+    settle: Settle,
+}
+
+impl HttpBody for SettledBody {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        let text = self.text.take();
+        self.settle.is_given |= text.is_some();
+        Poll::Ready(text.map(|text| Ok(Frame::data(text))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.text.is_none()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.text.as_ref().map_or(0, |text| text.len() as u64))
+    }
+}
+
+impl IntoResponse for SettledBody {
+    fn into_response(self) -> Response {
+        (StatusCode::OK, [(header::CONTENT_TYPE, "application/json")], Body::new(self)).into_response()
+    }
+}

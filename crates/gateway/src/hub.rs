@@ -1,0 +1,220 @@
+//! The hub: what every door has at hand.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use broker::AgentKey;
+use dialect::Name;
+use history::History;
+use json::Limits;
+use message::AgentName;
+use node::{CallError, Node, Turn};
+use tokio::sync::watch;
+
+use crate::{
+    Code, Connections, Denied, Directory, Listed, OpenConnection, Principal, Problem, RateLimits, Rates,
+    Reading, SealKey, Token, TokenHash,
+};
+
+/// What decides who somebody is, and what is ours.
+#[derive(Clone, Debug)]
+pub struct Authority {
+    /// The operator's token.
+    pub operator: TokenHash,
+    /// Whether whoever comes without a token may do everything.
+    pub open: bool,
+    /// By which origins that the bus wrote itself are known.
+    pub seal: SealKey,
+    /// By which names the server may be called, ports left out.
+    pub hosts: Vec<String>,
+}
+
+/// How much each may ask.
+#[derive(Clone, Debug)]
+pub struct HubLimits {
+    /// Requests and frames of each.
+    pub rates: RateLimits,
+    /// Sockets, streams and long polls that each may hold open.
+    pub connections_max: usize,
+    /// Bytes of a request's body.
+    pub body_bytes_max: usize,
+    /// Bytes of a batch.
+    pub batch_bytes_max: usize,
+    /// How long a lease is for whoever does not say, in milliseconds.
+    pub lease_ms: u64,
+}
+
+/// What every door has at hand. Copies are the same hub.
+#[derive(Clone)]
+pub struct Hub {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    node: Node,
+    history: History,
+    authority: Authority,
+    limits: HubLimits,
+    rates: Rates,
+    connections: Arc<Connections>,
+    directory: RwLock<Directory>,
+    /// How often the registry changed.
+    changes: watch::Sender<u64>,
+    stopping: watch::Sender<bool>,
+}
+
+impl Hub {
+    /// Makes the hub of a node.
+    pub async fn new(
+        node: Node,
+        history: History,
+        authority: Authority,
+        limits: HubLimits,
+    ) -> Result<Self, CallError> {
+        let directory = node.call(|turn| {
+            let mut directory = Directory::default();
+            turn.broker().agents().for_each(|agent| directory.set(&agent));
+            directory
+        });
+        let directory = RwLock::new(directory.await?);
+        Ok(Hub {
+            inner: Arc::new(Inner {
+                rates: Rates::new(limits.rates),
+                connections: Connections::new(limits.connections_max),
+                node,
+                history,
+                authority,
+                limits,
+                directory,
+                changes: watch::Sender::new(0),
+                stopping: watch::Sender::new(false),
+            }),
+        })
+    }
+
+    /// Returns the node.
+    pub fn node(&self) -> &Node {
+        &self.inner.node
+    }
+
+    /// Returns what can be looked back at.
+    pub fn history(&self) -> &History {
+        &self.inner.history
+    }
+
+    /// Returns how much each may ask.
+    pub fn limits(&self) -> &HubLimits {
+        &self.inner.limits
+    }
+
+    /// Returns by which names the server may be called.
+    pub fn hosts(&self) -> &[String] {
+        &self.inner.authority.hosts
+    }
+
+    /// Tells who speaks by a token, or without one.
+    pub fn principal(&self, token: Option<&Token>) -> Result<Principal, Denied> {
+        let authority = &self.inner.authority;
+        match token {
+            None if authority.open => Ok(Principal::Anybody),
+            None => Err(Denied::NoToken),
+            Some(token) if authority.operator.is_of(token) => Ok(Principal::Operator),
+            Some(token) => self.with_directory(|directory| directory.speaker(token, self.inner.node.wall())),
+        }
+    }
+
+    /// Counts a request of somebody against how often it may ask.
+    pub fn count_request(&self, principal: &Principal) -> Result<(), Problem> {
+        let counted = self.inner.rates.check(principal.who(), 1, self.inner.node.steady());
+        counted.map_err(|later| {
+            Problem::new(Code::RateLimited, later.to_string()).retry_after(later.whole_seconds())
+        })
+    }
+
+    /// Counts a socket, stream or long poll of somebody, until it is dropped.
+    pub fn count_connection(&self, principal: &Principal) -> Result<OpenConnection, Problem> {
+        let counted = self.inner.connections.open(principal.who());
+        counted.map_err(|error| Problem::new(Code::TooManyConnections, error.to_string()))
+    }
+
+    /// Counts frames of somebody, and waits as long as it must wait before the next: over a socket, whoever sends too
+    /// fast is slowed down.
+    pub async fn count_frames(&self, principal: &Principal, count: usize) {
+        let cost = u32::try_from(count).unwrap_or(u32::MAX);
+        while let Err(later) = self.inner.rates.check(principal.who(), cost, self.inner.node.steady()) {
+            tokio::time::sleep(later.0).await;
+        }
+    }
+
+    /// Tells whether whoever comes without a token may do everything.
+    pub fn is_open(&self) -> bool {
+        self.inner.authority.open
+    }
+
+    /// Returns a handle that tells when the registry changed; who holds a connection by a token looks again then.
+    pub fn registry_changes(&self) -> watch::Receiver<u64> {
+        self.inner.changes.subscribe()
+    }
+
+    /// Returns a handle by which it can be waited for that the bus stops.
+    pub fn stopping(&self) -> watch::Receiver<bool> {
+        self.inner.stopping.subscribe()
+    }
+
+    /// Says that the bus stops: sockets and streams end.
+    pub fn stop(&self) {
+        self.inner.stopping.send_replace(true);
+    }
+
+    /// Does something with the state.
+    pub async fn call<R: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Turn<'_>) -> Result<R, Problem> + Send + 'static,
+    ) -> Result<R, Problem> {
+        self.inner.node.call(work).await.map_err(Problem::from)?
+    }
+
+    /// Returns an agent by its name or one of its aliases.
+    pub fn find(&self, alias: &str) -> Option<(AgentName, AgentKey, Name)> {
+        self.with_directory(|directory| {
+            directory.find(alias).map(|(name, listed)| (name.clone(), listed.key, listed.dialect))
+        })
+    }
+
+    /// Returns the name of an agent.
+    pub fn name_of(&self, agent: AgentKey) -> Option<AgentName> {
+        self.with_directory(|directory| directory.name_of(agent).cloned())
+    }
+
+    /// Returns everything that the doors keep of an agent.
+    pub fn listed(&self, alias: &str) -> Option<Listed> {
+        self.with_directory(|directory| directory.find(alias).map(|(_, listed)| listed.clone()))
+    }
+
+    /// Does something with what documents are read and written with.
+    pub fn reading<R>(&self, work: impl FnOnce(Reading<'_>) -> R) -> R {
+        self.with_directory(|directory| {
+            let (names, seal) = (directory.names(), &self.inner.authority.seal);
+            work(Reading { names, seal, limits: Limits::DOCUMENT, trace: None })
+        })
+    }
+
+    /// Looks an agent up again in the registry, before its change is answered.
+    pub async fn refresh(&self, name: AgentName) -> Result<(), Problem> {
+        let hub = self.clone();
+        self.call(move |turn| {
+            let view = turn.broker().agent(name.as_str()).and_then(|agent| turn.broker().look_at(agent));
+            let mut directory = hub.inner.directory.write().unwrap_or_else(PoisonError::into_inner);
+            match view {
+                Some(view) => directory.set(&view),
+                None => directory.remove(&name),
+            }
+            hub.inner.changes.send_modify(|count| *count += 1);
+            Ok(())
+        })
+        .await
+    }
+
+    fn with_directory<R>(&self, work: impl FnOnce(&Directory) -> R) -> R {
+        work(&self.inner.directory.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}

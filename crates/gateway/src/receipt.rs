@@ -1,0 +1,45 @@
+//! Receipts as senders get them: what the document said, and what became of it.
+
+use broker::{Event, MessageView, Receipted};
+use message::{Envelope, Guarantee, Message, Receipt, RecipientReceipt};
+
+use crate::{Incoming, Reading};
+
+/// Writes the receipt of a document that was just accepted, or had been before.
+pub fn receipt_of(incoming: &Incoming, receipted: Receipted, recipients: Vec<RecipientReceipt>) -> Receipt {
+    let mut receipt = Receipt::new(receipted.id, incoming.guarantee(), &incoming.message);
+    receipt.dialect = incoming.dialect;
+    receipt.priority = incoming.priority();
+    receipt.to = incoming.to().to_vec();
+    receipt.recipients = recipients;
+    receipt.duplicate = receipted.duplicate;
+    receipt.warnings = incoming.warnings.iter().cloned().chain(receipted.warnings).collect();
+    receipt
+}
+
+/// Writes the receipt of a message from the record with which it was accepted and the body that it has now.
+pub fn stored_receipt(
+    view: &MessageView,
+    record: &[u8],
+    body: &[u8],
+    recipients: Vec<RecipientReceipt>,
+    reading: Reading<'_>,
+) -> Option<Receipt> {
+    let envelope = Envelope::open(body)?;
+    let value = json::parse(envelope.document, reading.limits).ok()?;
+    let message: Message = translate::dialect(envelope.dialect).decode(&value, reading.names).ok()?.message;
+    let mut receipt = Receipt::new(view.id, view.guarantee, &message);
+    receipt.dialect = envelope.dialect;
+    receipt.priority = view.priority;
+    receipt.kind = view.kind;
+    receipt.recipients = recipients;
+    if let Ok((_, Event::Accepted(accepted))) = Event::decode(record) {
+        receipt.native_id = receipt.native_id.or_else(|| accepted.native_id?.parse().ok());
+        receipt.guarantee = guarantee(accepted.guarantee, accepted.live_only);
+    }
+    Some(receipt)
+}
+
+fn guarantee(guarantee: Guarantee, live_only: bool) -> Guarantee {
+    if live_only { Guarantee::AtMostOnce } else { guarantee }
+}

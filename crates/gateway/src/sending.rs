@@ -1,0 +1,113 @@
+//! Sending: a document on its way from a peer to the broker.
+//!
+//! Everything that does not need the state is done before its turn comes: reading, checking, finding out who sends it.
+
+use broker::{AgentKey, Command, Receipted, Reply};
+use dialect::Name;
+use message::{AgentRef, Kind, PresenceState, RecipientReceipt};
+use node::{Awaited, Turn};
+
+use crate::{Asking, Code, Hub, Incoming, Principal, Problem, Reading, receive};
+
+/// A document that may be accepted: it was read, and it is its sender's.
+#[derive(Debug)]
+pub struct Sending {
+    /// What it says.
+    pub incoming: Incoming,
+    /// Who sends it.
+    pub from: AgentKey,
+    key: Option<String>,
+    wait_ms: Option<u64>,
+    hold: bool,
+}
+
+/// A document that was accepted.
+pub struct Accepted {
+    /// What the broker says.
+    pub receipted: Receipted,
+    /// What has become of it with each recipient.
+    pub recipients: Vec<RecipientReceipt>,
+    /// The wait for its reply, if its sender waits.
+    pub awaited: Option<Awaited>,
+}
+
+impl Sending {
+    /// Reads a document and checks whose it is.
+    pub fn read(
+        hub: &Hub,
+        principal: &Principal,
+        bytes: &[u8],
+        dialect: Option<Name>,
+        asking: Asking<'_>,
+    ) -> Result<Self, Problem> {
+        let incoming =
+            hub.reading(|reading| receive(bytes, dialect, Reading { trace: asking.trace, ..reading }))?;
+        let from = sender(hub, principal, &incoming)?;
+        let key = asking.key.map(str::to_owned);
+        Ok(Sending { incoming, from, key, wait_ms: asking.wait_ms, hold: asking.hold })
+    }
+
+    /// Returns how its sender is, if that is all or part of what it says.
+    pub fn presence(&self) -> Option<PresenceState> {
+        let message = &self.incoming.message;
+        let said = message.presence.as_ref().map(|presence| presence.state);
+        let is_sign = matches!(message.kind, Kind::AgentStatus | Kind::AgentHeartbeat);
+        is_sign.then(|| said.unwrap_or(PresenceState::Idle))
+    }
+
+    /// Tells whether it is for nobody but the bus itself: a sign of life, which is noted and not delivered.
+    pub fn is_for_the_bus(&self) -> bool {
+        let is_bus = |to: &message::Address| matches!(to, message::Address::Agent(AgentRef::Name(name)) if name.as_str() == "system");
+        self.presence().is_some() && self.incoming.to().iter().all(is_bus)
+    }
+
+    /// Tells whether its sender waits for a reply.
+    pub fn waits(&self) -> bool {
+        let wishes = self.incoming.message.delivery.as_deref();
+        self.wait_ms.is_some() || wishes.is_some_and(|wishes| wishes.mode == Some(message::Mode::Sync))
+    }
+
+    /// Notes how the sender is.
+    pub fn note(&self, turn: &mut Turn<'_>) -> Result<(), Problem> {
+        let Some(state) = self.presence() else { return Ok(()) };
+        turn.execute(&Command::SetPresence { agent: self.from, state, detail: b"" })?;
+        Ok(())
+    }
+
+    /// Has the broker accept it.
+    pub fn accept(&self, turn: &mut Turn<'_>) -> Result<Receipted, Problem> {
+        self.note(turn)?;
+        let asking = Asking { key: self.key.as_deref(), wait_ms: self.wait_ms, hold: self.hold, trace: None };
+        let accept = self.incoming.accept(self.from, asking);
+        match turn.execute(&Command::Accept(Box::new(accept)))? {
+            Reply::Accepted(receipted) => Ok(receipted),
+            Reply::Done
+            | Reply::Agent(_)
+            | Reply::Session { .. }
+            | Reply::Taken(_)
+            | Reply::Stage(_)
+            | Reply::Lease(_) => Err(Problem::new(Code::Internal, "nothing was accepted")),
+        }
+    }
+
+    /// Has the broker accept it, and says what has become of it and how its reply is waited for.
+    pub fn accept_and_look(&self, turn: &mut Turn<'_>) -> Result<Accepted, Problem> {
+        let receipted = self.accept(turn)?;
+        let recipients = turn.broker().receipt(receipted.id).unwrap_or_default();
+        // A repeat joins the wait of the one before it.
+        let waits = receipted.wait_until.is_some() && receipted.answer.is_none();
+        let awaited = waits.then(|| turn.wait_for_reply(receipted.id));
+        Ok(Accepted { receipted, recipients, awaited })
+    }
+}
+
+/// Refuses a document that says that somebody else sent it.
+fn sender(hub: &Hub, principal: &Principal, incoming: &Incoming) -> Result<AgentKey, Problem> {
+    let from = incoming.message.from.as_str();
+    match hub.find(from) {
+        Some((_, agent, _)) if principal.may_send_as(agent) => Ok(agent),
+        Some(_) | None => {
+            Err(Problem::new(Code::NotYours, format!("this token does not speak for `{from}`")))
+        }
+    }
+}

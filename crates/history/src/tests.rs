@@ -1,0 +1,13 @@
+//! Tests: a real broker on a real log, and the history beside it.
+
+mod faults;
+mod ops;
+mod oracle;
+mod paging;
+mod rebuild;
+mod receipts;
+mod scope;
+mod searching;
+mod speed;
+mod words;
+mod world;

@@ -1,0 +1,114 @@
+//! Words: how texts are cut into what can be searched, the same for what is stored and for what is asked.
+//!
+//! A word is a run of letters and digits, in lower case and without the marks of Latin letters, so that `Café` is found
+//! by `cafe`. In scripts that are written without blanks every character is a word. What comes out consists of letters
+//! and digits only, so the index, which splits at blanks, splits exactly here.
+
+use std::ops::Range;
+
+/// Longer words are cut here: they are keys and encoded data rather than words.
+const WORD_CHARS_MAX: usize = 64;
+
+/// Latin letters with marks, from U+00C0 on, and what they are without.
+const BARE: &str = "aaaaaa\u{e6}ceeeeiiii\u{f0}nooooo\u{d7}ouuuuy\u{fe}\u{df}aaaaaa\u{e6}ceeeeiiii\u{f0}nooooo\u{f7}ouuuuy\u{fe}y\
+    aaaaaaccccccccddddeeeeeeeeeegggggggghhhhiiiiiiiiii\u{133}\u{133}jjkk\u{138}lllllll\
+    lllnnnnnnn\u{14b}\u{14b}oooooo\u{153}\u{153}rrrrrrssssssssttttttuuuuuuuuuuuuwwyyyzzzzzzs";
+
+/// Visits the words of a text with their places.
+pub(crate) fn each(text: &str, mut visit: impl FnMut(&str, Range<usize>)) {
+    let bare = Bare::new();
+    let mut word = String::new();
+    let (mut start, mut count) = (0, 0);
+    let mut end = |word: &mut String, start: usize, end: usize| {
+        if !word.is_empty() {
+            visit(word, start..end);
+            word.clear();
+        }
+    };
+    let mut last = 0;
+    for (at, character) in text.char_indices() {
+        let next = at + character.len_utf8();
+        if is_mark(character) && !word.is_empty() {
+            last = next;
+            continue;
+        }
+        if !character.is_alphanumeric() {
+            end(&mut word, start, last);
+            continue;
+        }
+        if stands_alone(character) {
+            end(&mut word, start, last);
+            word.push(character);
+            end(&mut word, at, next);
+            continue;
+        }
+        if word.is_empty() {
+            (start, count) = (at, 0);
+        }
+        if count < WORD_CHARS_MAX {
+            bare.push(&mut word, character);
+            count += 1;
+        }
+        last = next;
+    }
+    end(&mut word, start, last);
+}
+
+/// Returns the words of a text.
+pub(crate) fn of(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    each(text, |word, _| words.push(word.to_owned()));
+    words
+}
+
+/// The table of bare letters, ready to be looked up.
+struct Bare {
+    letters: &'static [char; 192],
+}
+
+impl Bare {
+    fn new() -> Self {
+        static LETTERS: std::sync::LazyLock<[char; 192]> = std::sync::LazyLock::new(|| {
+            let mut letters = ['\0'; 192];
+            for (place, letter) in letters.iter_mut().zip(BARE.chars()) {
+                *place = letter;
+            }
+            letters
+        });
+        Bare { letters: &LETTERS }
+    }
+
+    /// Appends a character in lower case and without its mark.
+    fn push(&self, word: &mut String, character: char) {
+        if character.is_ascii() {
+            word.push(character.to_ascii_lowercase());
+            return;
+        }
+        let place = (character as usize).wrapping_sub(0xc0);
+        if let Some(letter) = self.letters.get(place) {
+            word.push(*letter);
+            return;
+        }
+        // Some letters get a mark of their own in lower case; it would not be a letter.
+        word.extend(character.to_lowercase().filter(|character| character.is_alphanumeric()));
+    }
+}
+
+/// Tells whether a character only marks the one before it.
+fn is_mark(character: char) -> bool {
+    matches!(character, '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}')
+}
+
+/// Tells whether a character belongs to a script that is written without blanks.
+fn stands_alone(character: char) -> bool {
+    matches!(
+        character,
+        '\u{0e00}'..='\u{0eff}'
+            | '\u{1000}'..='\u{109f}'
+            | '\u{1780}'..='\u{17ff}'
+            | '\u{2e80}'..='\u{31ff}'
+            | '\u{3400}'..='\u{9fff}'
+            | '\u{f900}'..='\u{faff}'
+            | '\u{20000}'..='\u{3ffff}'
+    )
+}
