@@ -5,6 +5,7 @@ use message::{Dialect, Guarantee, Kind, MessageId, PresenceState, Priority, Reac
 use crate::broker::Broker;
 use crate::entry::{Entry, State};
 use crate::group::GroupKind;
+use crate::known::accepted;
 use crate::mailbox::{Mailbox, picks};
 use crate::{AgentKey, EntryKey, Time, Tried};
 
@@ -229,6 +230,12 @@ impl Broker {
             handed_out: in_state(State::Flight),
             waits: self.waits.len() as u64,
         }
+    }
+
+    /// Returns since when the oldest message waits that an agent of its own could be handed now.
+    pub fn waits_since(&self, key: AgentKey) -> Option<Time> {
+        let heads = self.agents.get(key)?.queue.heads();
+        heads.filter_map(|entry| self.message_of(entry)).map(|message| accepted(message.id)).min()
     }
 
     /// Tells whether an entry waits in a mailbox.

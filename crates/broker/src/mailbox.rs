@@ -47,6 +47,11 @@ impl Queue {
         self.levels[level as usize].remove(&order);
     }
 
+    /// Returns the oldest entry that may leave, of each level.
+    pub(crate) fn heads(&self) -> impl Iterator<Item = EntryKey> + '_ {
+        self.levels.iter().filter_map(|level| level.first_key_value()).map(|(_, entry)| *entry)
+    }
+
     pub(crate) fn is_ready(&self) -> bool {
         self.levels.iter().any(|level| !level.is_empty())
     }

@@ -124,21 +124,21 @@ impl Http {
     /// Opens a connection.
     pub(crate) async fn connect(&self) -> Result<Connection, ClientError> {
         let unreachable = |source| ClientError::Unreachable { url: self.address.url(), source };
+        // What is wrong with the certificates is told whether or not somebody is there.
+        let tls = match self.address.scheme {
+            Scheme::Http => None,
+            Scheme::Https => Some(self.tls()?),
+        };
         let place = (self.address.host.as_str(), self.address.port);
         let connected = timeout(CONNECT_TIMEOUT, TcpStream::connect(place)).await;
         let stream = connected.map_err(|_| self.timed_out(CONNECT_TIMEOUT))?.map_err(unreachable)?;
         stream.set_nodelay(true).map_err(unreachable)?;
-        match self.address.scheme {
-            Scheme::Http => Ok(Connection::Plain(stream)),
-            Scheme::Https => {
-                let name = ServerName::try_from(self.address.host.clone())
-                    .map_err(|error| ClientError::Tls { reason: error.to_string() })?;
-                let connecting = self.tls()?.connect(name, stream);
-                let connected = timeout(CONNECT_TIMEOUT, connecting).await;
-                let stream = connected.map_err(|_| self.timed_out(CONNECT_TIMEOUT))?.map_err(unreachable)?;
-                Ok(Connection::Tls(Box::new(stream)))
-            }
-        }
+        let Some(tls) = tls else { return Ok(Connection::Plain(stream)) };
+        let name = ServerName::try_from(self.address.host.clone())
+            .map_err(|error| ClientError::Tls { reason: error.to_string() })?;
+        let connected = timeout(CONNECT_TIMEOUT, tls.connect(name, stream)).await;
+        let stream = connected.map_err(|_| self.timed_out(CONNECT_TIMEOUT))?.map_err(unreachable)?;
+        Ok(Connection::Tls(Box::new(stream)))
     }
 
     /// Returns the header that says who speaks.

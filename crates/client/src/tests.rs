@@ -3,6 +3,7 @@
 mod calls;
 mod following;
 mod frames;
+mod secure;
 mod server;
 mod streams;
 mod writing;

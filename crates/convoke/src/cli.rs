@@ -1,9 +1,9 @@
 //! The command line as its users type it. Names here are promises.
 
 pub(crate) mod remote;
+pub(crate) mod server;
 pub(crate) mod talk;
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
@@ -11,6 +11,7 @@ use clap_complete::Shell;
 use dialect::Name;
 use json::Value;
 
+use self::server::{DoctorArgs, DownArgs, ServiceArgs, UpArgs};
 use self::talk::TalkCommand;
 
 /// One bus for AI agents, whatever protocol they speak.
@@ -126,19 +127,31 @@ at the first start, in the data folder, readable by its owner only.
 
 Examples:
   convoke up
-  convoke up --listen 127.0.0.1:0 --data ./bus --json"
+  convoke up --detach
+  convoke up --listen 127.0.0.1:0 --data ./bus --json
+  convoke up --listen 0.0.0.0:7700 --tls-cert cert.pem --tls-key key.pem --host bus.example"
     )]
-    Up {
-        /// Where to listen; port 0 takes a free one
-        #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:7700")]
-        listen: SocketAddr,
-        /// The data folder
-        #[arg(long, value_name = "DIR", env = "CONVOKE_DATA")]
-        data: Option<PathBuf>,
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-    },
+    Up(UpArgs),
+    /// Stop the bus that runs on the data folder
+    #[command(after_help = "Waits until it has stopped. What was acknowledged is safe, however a bus ends.
+
+Example:
+  convoke down --data ./bus")]
+    Down(DownArgs),
+    /// Print a systemd unit that runs the bus for you
+    #[command(after_help = "Example:
+  convoke service > ~/.config/systemd/user/convoke.service")]
+    Service(ServiceArgs),
+    /// Find out what ails a bus: settings, folder, port, tokens, clock, disk, log
+    #[command(
+        after_help = "Changes nothing, and works whether or not the bus runs. Each finding says how to mend it. Exit
+status 1 when something must be mended.
+
+Examples:
+  convoke doctor
+  convoke doctor --data ./bus --json"
+    )]
+    Doctor(DoctorArgs),
     #[command(flatten)]
     Talk(TalkCommand),
     /// Work with Agent Cards: check them, build prompts from them

@@ -6,6 +6,8 @@ mod completions;
 mod dead;
 mod delivery;
 mod demo;
+mod doctor;
+mod down;
 mod export;
 mod import;
 mod inbox;
@@ -19,6 +21,7 @@ mod reply;
 mod schema;
 mod search;
 mod send;
+mod service;
 mod tail;
 mod talk;
 mod translate;
@@ -57,7 +60,10 @@ pub(crate) fn run(command: Command) -> Result<Answer, Failure> {
         Command::Lexicon(LexiconCommand::Hoist { lexicon }) => lexicon_hoist::run(&lexicon),
         Command::Schema(SchemaCommand::List { json }) => schema::list(Form::from_flag(json)),
         Command::Schema(SchemaCommand::Show { name }) => schema::show(&name),
-        Command::Up { listen, data, json } => up::run(listen, data, Form::from_flag(json)),
+        Command::Up(args) => up::run(&args),
+        Command::Down(args) => down::run(&args),
+        Command::Service(args) => service::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Log(LogCommand::Verify { data, json }) => log::verify(data, Form::from_flag(json)),
         Command::Log(LogCommand::Salvage { data, json }) => log::salvage(data, Form::from_flag(json)),
         Command::Talk(command) => talk::run(command),

@@ -104,7 +104,7 @@ impl From<io::Error> for Failure {
 }
 
 /// The reason without the number that the operating system gives it.
-fn reason(error: &io::Error) -> String {
+pub(crate) fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     let plain = text.split(" (os error").next().unwrap_or_default();
     let mut letters = plain.chars();

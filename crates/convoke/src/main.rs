@@ -10,6 +10,7 @@ mod documents;
 mod failure;
 mod inputs;
 mod lexicons;
+mod logs;
 mod output;
 mod receipts;
 mod refusal;

@@ -1,6 +1,5 @@
 //! The registry: who is there. Agents are made and removed by the operator; everybody may look.
 
-use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::response::Response;
 use broker::{AgentKey, AgentView, Command, Register, Reply, Time};
@@ -10,7 +9,7 @@ use message::{Address, AgentName, Dialect};
 use node::Turn;
 
 use crate::answer::Answer;
-use crate::caller::Caller;
+use crate::caller::{At, Caller};
 
 /// What is to be known of an agent.
 struct Wanted {
@@ -23,7 +22,7 @@ struct Wanted {
 }
 
 /// Makes an agent known, or changes what is known of it. A new agent's token is shown in the answer, once.
-pub(crate) async fn put(caller: Caller, Path(name): Path<String>, body: Body) -> Result<Response, Problem> {
+pub(crate) async fn put(caller: Caller, At(name): At<String>, body: Body) -> Result<Response, Problem> {
     let body = gateway::body(body)?;
     caller.principal.must_be_operator()?;
     let wanted = Wanted::read(&name, &gateway::fields(&body)?)?;
@@ -127,7 +126,7 @@ pub(crate) async fn list(caller: Caller) -> Result<Response, Problem> {
 }
 
 /// Shows one agent.
-pub(crate) async fn show(caller: Caller, Path(name): Path<String>) -> Result<Response, Problem> {
+pub(crate) async fn show(caller: Caller, At(name): At<String>) -> Result<Response, Problem> {
     let agent = caller.agent(&name)?.key;
     let principal = caller.principal;
     let shown = caller.hub.call(move |turn| {
@@ -138,7 +137,7 @@ pub(crate) async fn show(caller: Caller, Path(name): Path<String>) -> Result<Res
 }
 
 /// Forgets an agent.
-pub(crate) async fn remove(caller: Caller, Path(name): Path<String>) -> Result<Response, Problem> {
+pub(crate) async fn remove(caller: Caller, At(name): At<String>) -> Result<Response, Problem> {
     caller.principal.must_be_operator()?;
     let agent = caller.agent(&name)?.key;
     let name = caller.hub.name_of(agent);
@@ -152,7 +151,7 @@ pub(crate) async fn remove(caller: Caller, Path(name): Path<String>) -> Result<R
 /// Makes an agent a member of a role, topic or channel.
 pub(crate) async fn join(
     caller: Caller,
-    Path((name, address)): Path<(String, String)>,
+    At((name, address)): At<(String, String)>,
 ) -> Result<Response, Problem> {
     let agent = caller.own(&name)?.key;
     let address = group(&address)?;
@@ -163,7 +162,7 @@ pub(crate) async fn join(
 /// Ends a membership.
 pub(crate) async fn leave(
     caller: Caller,
-    Path((name, address)): Path<(String, String)>,
+    At((name, address)): At<(String, String)>,
 ) -> Result<Response, Problem> {
     let agent = caller.own(&name)?.key;
     let address = group(&address)?;

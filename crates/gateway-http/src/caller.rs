@@ -1,6 +1,6 @@
 //! Who calls: from the token of the request, before anything else is looked at.
 
-use axum::extract::FromRequestParts;
+use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
 use broker::AgentKey;
 use dialect::Name;
@@ -26,6 +26,22 @@ impl FromRequestParts<Hub> for Caller {
         let principal = hub.principal(token.as_ref())?;
         hub.count_request(&principal)?;
         Ok(Caller { hub: hub.clone(), principal })
+    }
+}
+
+/// What the path of a request names.
+pub(crate) struct At<T>(pub(crate) T);
+
+impl<T> FromRequestParts<Hub> for At<T>
+where
+    Path<T>: FromRequestParts<Hub>,
+{
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, hub: &Hub) -> Result<Self, Problem> {
+        let path = Path::<T>::from_request_parts(parts, hub).await;
+        let Path(named) = path.map_err(|_| Problem::bad_request("the path is not UTF-8"))?;
+        Ok(At(named))
     }
 }
 

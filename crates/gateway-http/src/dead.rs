@@ -1,6 +1,5 @@
 //! Dead letters: what nobody took, why, and what to do with it.
 
-use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::response::Response;
 use broker::{Command, DeadView, EntryKey};
@@ -8,7 +7,7 @@ use gateway::{Code, Problem};
 use message::MessageId;
 
 use crate::answer::Answer;
-use crate::caller::Caller;
+use crate::caller::{At, Caller};
 use crate::{letters, messages};
 
 /// Dead letters in one answer at most.
@@ -26,13 +25,13 @@ pub(crate) async fn list(caller: Caller) -> Result<Response, Problem> {
 }
 
 /// Gives the dead letters of a message another try.
-pub(crate) async fn retry(caller: Caller, Path(id): Path<String>) -> Result<Response, Problem> {
+pub(crate) async fn retry(caller: Caller, At(id): At<String>) -> Result<Response, Problem> {
     each(&caller, &id, |entry| Command::RetryDead { entry }).await?;
-    messages::receipt(caller, Path(id)).await
+    messages::receipt(caller, At(id)).await
 }
 
 /// Clears the dead letters of a message away.
-pub(crate) async fn remove(caller: Caller, Path(id): Path<String>) -> Result<Response, Problem> {
+pub(crate) async fn remove(caller: Caller, At(id): At<String>) -> Result<Response, Problem> {
     each(&caller, &id, |entry| Command::DropDead { entry }).await?;
     Ok(Answer::new().respond(StatusCode::OK))
 }

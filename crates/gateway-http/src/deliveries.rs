@@ -1,6 +1,5 @@
 //! What becomes of a delivery: `ack`, `nack`, `surfaced`, `extend`.
 
-use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::response::Response;
 use broker::{AgentKey, Command, Delay, Nack, Reply};
@@ -9,7 +8,7 @@ use message::DeliveryId;
 use node::Turn;
 
 use crate::answer::Answer;
-use crate::caller::Caller;
+use crate::caller::{At, Caller};
 
 /// What is said of a delivery.
 #[derive(Debug)]
@@ -29,7 +28,7 @@ enum What {
 /// Settles a delivery, or says what became of it.
 pub(crate) async fn settle(
     caller: Caller,
-    Path((delivery, what)): Path<(String, String)>,
+    At((delivery, what)): At<(String, String)>,
     body: Body,
 ) -> Result<Response, Problem> {
     let body = gateway::body(body)?;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use axum::extract::{Path, RawQuery};
+use axum::extract::RawQuery;
 use axum::http::StatusCode;
 use axum::response::Response;
 use gateway::{Body, Problem, Query, Stored};
@@ -10,7 +10,7 @@ use message::Seq;
 use node::Wishes;
 
 use crate::answer::Answer;
-use crate::caller::Caller;
+use crate::caller::{At, Caller};
 use crate::letters;
 
 const MAX_DEFAULT: u64 = 10;
@@ -24,7 +24,7 @@ const TOKEN_BYTES: u64 = 4;
 /// Shows what waits.
 pub(crate) async fn look(
     caller: Caller,
-    Path(name): Path<String>,
+    At(name): At<String>,
     RawQuery(query): RawQuery,
 ) -> Result<Response, Problem> {
     let query = Query(query.as_deref());
@@ -63,7 +63,7 @@ pub(crate) async fn look(
 }
 
 /// Hands messages out.
-pub(crate) async fn take(caller: Caller, Path(name): Path<String>, body: Body) -> Result<Response, Problem> {
+pub(crate) async fn take(caller: Caller, At(name): At<String>, body: Body) -> Result<Response, Problem> {
     let body = gateway::body(body)?;
     let agent = caller.own(&name)?;
     let fields = gateway::fields(&body)?;

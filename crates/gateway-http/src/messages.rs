@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use axum::extract::{Path, RawQuery};
+use axum::extract::RawQuery;
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use broker::{AgentKey, Command, MessageView};
@@ -11,7 +11,7 @@ use message::{MessageId, Receipt, RecipientReceipt};
 use tokio::time::timeout;
 
 use crate::answer::Answer;
-use crate::caller::Caller;
+use crate::caller::{At, Caller};
 use crate::{letters, waiting};
 
 /// How long the history is waited for when only it can know a message.
@@ -72,7 +72,7 @@ fn note(caller: &Caller, sending: Sending) -> Result<Response, Problem> {
 /// Returns the document itself.
 pub(crate) async fn document(
     caller: Caller,
-    Path(id): Path<String>,
+    At(id): At<String>,
     RawQuery(query): RawQuery,
 ) -> Result<Response, Problem> {
     let wanted = Query(query.as_deref()).dialect()?;
@@ -85,24 +85,24 @@ pub(crate) async fn document(
 }
 
 /// Shows what became of a message, to whoever sent or got it and to the operator.
-pub(crate) async fn receipt(caller: Caller, Path(id): Path<String>) -> Result<Response, Problem> {
+pub(crate) async fn receipt(caller: Caller, At(id): At<String>) -> Result<Response, Problem> {
     let receipt = current_receipt(&caller, &id).await?;
     Ok(gateway::answer(StatusCode::OK, &receipt.to_value()))
 }
 
 /// Takes a message back.
-pub(crate) async fn retract(caller: Caller, Path(id): Path<String>) -> Result<Response, Problem> {
+pub(crate) async fn retract(caller: Caller, At(id): At<String>) -> Result<Response, Problem> {
     let found = find(&caller, &id).await?.view;
     let by = author(&caller.principal, &found)?;
     let message = found.id;
     caller.hub.call(move |turn| Ok(turn.execute(&Command::Retract { message, by })?)).await?;
-    receipt(caller, Path(id)).await
+    receipt(caller, At(id)).await
 }
 
 /// Puts another document in the place of a message's own.
 pub(crate) async fn amend(
     caller: Caller,
-    Path(id): Path<String>,
+    At(id): At<String>,
     RawQuery(query): RawQuery,
     body: Body,
 ) -> Result<Response, Problem> {
@@ -129,15 +129,15 @@ pub(crate) async fn amend(
             Ok(turn.execute(&Command::Amend { message, by, body })?)
         })
         .await?;
-    receipt(caller, Path(id)).await
+    receipt(caller, At(id)).await
 }
 
 /// Lets a parked conversation go on.
-pub(crate) async fn resume(caller: Caller, Path(id): Path<String>) -> Result<Response, Problem> {
+pub(crate) async fn resume(caller: Caller, At(id): At<String>) -> Result<Response, Problem> {
     caller.principal.must_be_operator()?;
     let message = find(&caller, &id).await?.view.id;
     caller.hub.call(move |turn| Ok(turn.execute(&Command::Resume { message })?)).await?;
-    receipt(caller, Path(id)).await
+    receipt(caller, At(id)).await
 }
 
 /// Returns the receipt of a message as it is now.

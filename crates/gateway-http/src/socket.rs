@@ -11,20 +11,21 @@ mod writer;
 
 use std::time::Duration;
 
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade};
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::{RawQuery, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use broker::{Command, Door, Reply, SessionKey};
 use dialect::Name;
 use futures_util::StreamExt;
-use gateway::{Hub, OpenConnection, Principal, Problem, Query, Token};
+use gateway::{Code, Hub, OpenConnection, Principal, Problem, Query, Token};
 use node::Wishes;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use crate::answer::Answer;
-use crate::caller::{Caller, Named};
+use crate::caller::{At, Caller, Named};
 use crate::inbox::BYTES_MAX;
 
 use frame::Frame;
@@ -77,10 +78,10 @@ struct Peer {
 /// Opens a socket. A token in the head is checked before; without one the first frame must show it.
 pub(crate) async fn open(
     State(hub): State<Hub>,
-    Path(name): Path<String>,
+    At(name): At<String>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
-    upgrade: WebSocketUpgrade,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, Problem> {
     let query = Query(query.as_deref());
     let receipts = match query.get("receipts")?.as_deref() {
@@ -96,6 +97,7 @@ pub(crate) async fn open(
     let is_known = headers.contains_key(axum::http::header::AUTHORIZATION) || hub.is_open();
     let login = if is_known { Some(log_in(&hub, &wanted, token)?) } else { None };
     let bytes_max = hub.limits().body_bytes_max + FRAME_BYTES;
+    let upgrade = upgrade.map_err(|error| Problem::new(Code::NotAnUpgrade, error.to_string()))?;
     let upgrade = upgrade.max_message_size(bytes_max).max_frame_size(bytes_max);
     Ok(upgrade.on_upgrade(async move |socket| serve(hub, wanted, login, socket).await))
 }
@@ -147,7 +149,7 @@ async fn open_session(hub: &Hub, (principal, token, agent): Login) -> Result<Pee
         | Reply::Accepted(_)
         | Reply::Taken(_)
         | Reply::Stage(_)
-        | Reply::Lease(_) => Err(Problem::new(gateway::Code::Internal, "no connection was opened")),
+        | Reply::Lease(_) => Err(Problem::new(Code::Internal, "no connection was opened")),
     }
 }
 

@@ -1,13 +1,12 @@
 //! More tokens of an agent, and fewer.
 
-use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::response::Response;
 use gateway::{Body, Code, Problem, Profile, Token, TokenNote};
 
 use crate::agents::register;
 use crate::answer::Answer;
-use crate::caller::Caller;
+use crate::caller::{At, Caller};
 
 /// Tokens of one agent at most.
 const TOKENS_MAX: usize = 16;
@@ -15,7 +14,7 @@ const TOKENS_MAX: usize = 16;
 const ALL: &str = "all";
 
 /// Makes one more token, which is shown once.
-pub(crate) async fn add(caller: Caller, Path(name): Path<String>, body: Body) -> Result<Response, Problem> {
+pub(crate) async fn add(caller: Caller, At(name): At<String>, body: Body) -> Result<Response, Problem> {
     let body = gateway::body(body)?;
     let agent = caller.own(&name)?.key;
     let expires_ms = gateway::fields(&body)?.duration_ms("expires")?;
@@ -38,7 +37,7 @@ pub(crate) async fn add(caller: Caller, Path(name): Path<String>, body: Body) ->
 /// Revokes a token; it opens nothing any more when this is answered.
 pub(crate) async fn revoke(
     caller: Caller,
-    Path((name, label)): Path<(String, String)>,
+    At((name, label)): At<(String, String)>,
 ) -> Result<Response, Problem> {
     let agent = caller.own(&name)?.key;
     let name = caller.hub.name_of(agent).ok_or_else(|| Problem::not_found("there is no such agent"))?;

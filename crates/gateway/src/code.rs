@@ -60,6 +60,7 @@ codes! {
     UnknownSession = "unknown_session", 404, Never, "connect again";
     NotDead = "not_dead", 404, Never, "list the dead letters first";
     MethodNotAllowed = "method_not_allowed", 405, Never, "use another method: see /v1/openapi.json";
+    TooSlow = "too_slow", 408, Later, "send the request faster, or less at once";
     NameTaken = "name_taken", 409, Never, "choose another name, or change the agent that has this one";
     Conflict = "conflict", 409, Never, "give the new message an id of its own";
     LeaseLost = "lease_lost", 409, Never, "take it again if it is still there, and ask for a longer lease";
@@ -79,6 +80,7 @@ codes! {
     TooMany = "too_many", 429, Later, "remove some first";
     QueueFull = "queue_full", 429, Later, "try again when the recipient has taken some";
     BusFull = "bus_full", 429, Later, "try again when messages were settled";
+    NotAnUpgrade = "not_an_upgrade", 426, Never, "open it as a WebSocket";
     RateLimited = "rate_limited", 429, Later, "wait as long as Retry-After says";
     TooManyConnections = "too_many_connections", 429, Later, "close some connections first";
     HeadersTooLarge = "headers_too_large", 431, Never, "send fewer or shorter headers";

@@ -7,7 +7,7 @@ use dialect::Name;
 use history::History;
 use json::Limits;
 use message::AgentName;
-use node::{CallError, Node, Turn};
+use node::{CallError, Durations, Node, Turn};
 use tokio::sync::watch;
 
 use crate::{
@@ -26,6 +26,8 @@ pub struct Authority {
     pub seal: SealKey,
     /// By which names the server may be called, ports left out.
     pub hosts: Vec<String>,
+    /// Whether figures are shown to whoever asks.
+    pub metrics_public: bool,
 }
 
 /// How much each may ask.
@@ -60,6 +62,7 @@ struct Inner {
     /// How often the registry changed.
     changes: watch::Sender<u64>,
     stopping: watch::Sender<bool>,
+    answered: Durations,
 }
 
 impl Hub {
@@ -87,6 +90,7 @@ impl Hub {
                 directory,
                 changes: watch::Sender::new(0),
                 stopping: watch::Sender::new(false),
+                answered: Durations::default(),
             }),
         })
     }
@@ -145,6 +149,11 @@ impl Hub {
         }
     }
 
+    /// Tells whether figures are shown to whoever asks.
+    pub fn shows_metrics(&self) -> bool {
+        self.inner.authority.metrics_public
+    }
+
     /// Tells whether whoever comes without a token may do everything.
     pub fn is_open(&self) -> bool {
         self.inner.authority.open
@@ -170,7 +179,20 @@ impl Hub {
         &self,
         work: impl FnOnce(&mut Turn<'_>) -> Result<R, Problem> + Send + 'static,
     ) -> Result<R, Problem> {
-        self.inner.node.call(work).await.map_err(Problem::from)?
+        let begun = self.inner.node.steady();
+        let called = self.inner.node.call(work).await;
+        self.inner.answered.add(self.inner.node.steady().saturating_sub(begun));
+        called.map_err(Problem::from)?
+    }
+
+    /// Returns how long answers took, from the asking until they were durable.
+    pub fn answered(&self) -> &Durations {
+        &self.inner.answered
+    }
+
+    /// Returns how many sockets, streams and long polls are open.
+    pub fn connections(&self) -> usize {
+        self.inner.connections.count()
     }
 
     /// Returns an agent by its name or one of its aliases.

@@ -62,12 +62,8 @@ pub(crate) fn run(
         let Some(reached) = wait(after) else { break };
         durable = reached;
         let outcome = worker.step(durable);
-        is_stuck = outcome.is_err();
-        shared.set_trouble(outcome.err().map(|error| {
-            let trouble = chain(&error);
-            worker.recover(&error);
-            trouble
-        }));
+        is_stuck = outcome.as_ref().is_err_and(|error| !worker.recover(error));
+        shared.set_trouble(outcome.err().filter(|_| is_stuck).map(|error| chain(&error)));
     }
     if let Err(error) = worker.close() {
         shared.set_trouble(Some(chain(&error)));
@@ -178,16 +174,17 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// Goes back to what the file has; makes it anew if it is damaged.
-    fn recover(&mut self, error: &HistoryError) {
+    /// Goes back to what the file has, or makes it anew if it is damaged; tells whether that may help.
+    fn recover(&mut self, error: &HistoryError) -> bool {
         self.store.roll_back();
-        let recovered = if error.is_damage() {
-            self.replace()
-        } else {
-            Fold::load(&self.store, &self.marks).map(|fold| self.fold = fold)
-        };
-        // If that fails too, the next step fails, and comes here again.
-        drop(recovered);
+        if error.is_damage() {
+            return self.replace().is_ok();
+        }
+        // If this fails, so does the next step, which comes here again.
+        if let Ok(fold) = Fold::load(&self.store, &self.marks) {
+            self.fold = fold;
+        }
+        false
     }
 
     /// Tells how far the tables have come.

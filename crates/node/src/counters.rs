@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use broker::{Event, Next};
+
 /// Upper ends of the steps in which durations are counted, in microseconds; each is about the double of the one
 /// before it.
 pub const STEPS_US: [u64; 16] = [
@@ -21,8 +23,84 @@ pub struct Counters {
     pub bytes: AtomicU64,
     /// Calls that were carried out.
     pub calls: AtomicU64,
+    /// What happened.
+    pub happened: Happened,
     /// How long syncs took.
     pub sync: Durations,
+    /// How long messages waited until they were handed out.
+    pub dispatch: Durations,
+    /// How long deliveries took to be acknowledged.
+    pub settle: Durations,
+}
+
+/// How often what happened.
+#[derive(Debug, Default)]
+pub struct Happened {
+    /// Messages that were accepted.
+    pub accepted: AtomicU64,
+    /// Deliveries that were handed out.
+    pub dispatched: AtomicU64,
+    /// Deliveries that were never written.
+    pub returned: AtomicU64,
+    /// Deliveries that a model was shown.
+    pub surfaced: AtomicU64,
+    /// Deliveries that were settled.
+    pub acknowledged: AtomicU64,
+    /// Attempts that came to nothing and are made again.
+    pub retried: AtomicU64,
+    /// Messages that went on to a fallback.
+    pub moved: AtomicU64,
+    /// Messages that became dead letters.
+    pub dead: AtomicU64,
+    /// Messages whose time was over.
+    pub expired: AtomicU64,
+    /// Messages of which nobody knows whether they arrived.
+    pub unconfirmed: AtomicU64,
+    /// Messages that their sender took back.
+    pub withdrawn: AtomicU64,
+}
+
+impl Happened {
+    pub(crate) fn count(&self, event: &Event<'_>) {
+        let counter = match event {
+            Event::Accepted(_) => &self.accepted,
+            Event::Dispatched { .. } => &self.dispatched,
+            Event::Returned { .. } => &self.returned,
+            Event::Surfaced { .. } => &self.surfaced,
+            Event::Acknowledged { .. } => &self.acknowledged,
+            Event::Expired { .. } => &self.expired,
+            Event::Withdrawn { .. } => &self.withdrawn,
+            Event::Failed(failed) => match failed.next {
+                Next::Again | Next::Retry { .. } => &self.retried,
+                Next::Fallback { .. } => &self.moved,
+                Next::Dead => &self.dead,
+                Next::Expired => &self.expired,
+                Next::Unconfirmed => &self.unconfirmed,
+                Next::Withdrawn => &self.withdrawn,
+            },
+            Event::AgentSet { .. }
+            | Event::AgentRemoved { .. }
+            | Event::GroupMade { .. }
+            | Event::Joined { .. }
+            | Event::Left { .. }
+            | Event::PresenceSet { .. }
+            | Event::SessionOpened { .. }
+            | Event::SessionClosed { .. }
+            | Event::Restarted
+            | Event::Graced { .. }
+            | Event::Absorbed { .. }
+            | Event::Extended { .. }
+            | Event::Released { .. }
+            | Event::Amended { .. }
+            | Event::Resumed { .. }
+            | Event::DeadRetried { .. }
+            | Event::DeadDropped { .. }
+            | Event::WaitEnded { .. }
+            | Event::Carried { .. }
+            | Event::Tuned(_) => return,
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 /// How long something took, counted in steps.

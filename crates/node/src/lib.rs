@@ -23,7 +23,7 @@ mod writer;
 mod tests;
 
 pub use clock::{Clock, SystemClock};
-pub use counters::{Counters, Durations, STEPS_US};
+pub use counters::{Counters, Durations, Happened, STEPS_US};
 pub use failure::{CallError, StartError};
 pub use handle::Node;
 pub use mailman::{Awaited, Letter, Outcome};

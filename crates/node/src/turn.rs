@@ -1,10 +1,13 @@
 //! A turn: commands carried out one after the other on the one state, their events gathered into one batch.
 
+use std::time::Duration;
+
 use broker::{Broker, Command, Context, Due, Effect, Effects, Mailbox, Reply, Take, Time};
 use log::Batch;
 use message::{MessageId, Seq};
 
 use crate::clock::SystemRandom;
+use crate::counters::Counters;
 use crate::failure::CallError;
 use crate::mailman::{Awaited, Letter, Mailman};
 
@@ -24,6 +27,7 @@ pub struct Turn<'t> {
     pub(crate) wall: Time,
     /// The last event that must be durable before an answer leaves.
     pub(crate) needs: &'t mut Seq,
+    pub(crate) counters: &'t Counters,
     /// How many bytes the batch may have with new work in it.
     pub(crate) room: u64,
 }
@@ -52,8 +56,9 @@ impl Turn<'_> {
             return Err(CallError::NoRoom);
         }
         let mut cx = Context { now: self.now, wall: self.wall, random: self.random };
-        let (batch, needs) = (&mut *self.batch, &mut *self.needs);
+        let (batch, needs, counters) = (&mut *self.batch, &mut *self.needs, self.counters);
         let mut write = |seq: Seq, at: Time, event: &broker::Event<'_>| {
+            counters.happened.count(event);
             if event.needs_sync() {
                 *needs = seq;
             }
@@ -61,7 +66,15 @@ impl Turn<'_> {
         };
         let reply = self.broker.execute(&mut cx, command, &mut self.effects, &mut write)?;
         self.now = cx.now;
+        if let Command::Ack { delivery, .. } = command {
+            self.counters.settle.add(self.since(delivery.unix_millis()));
+        }
         Ok(reply)
+    }
+
+    /// Returns how long ago an id was made.
+    fn since(&self, made_ms: Option<u64>) -> Duration {
+        Duration::from_millis(made_ms.map_or(0, |made_ms| self.now.ms_since(Time(made_ms))))
     }
 
     /// Waits for the reply to a message that was accepted with a wait.
@@ -73,6 +86,9 @@ impl Turn<'_> {
     pub(crate) fn take(&mut self, take: &Take<'_>) -> Result<Vec<Letter>, CallError> {
         match self.execute(&Command::Take(*take))? {
             Reply::Taken(deliveries) => {
+                for delivery in &deliveries {
+                    self.counters.dispatch.add(self.since(delivery.id.unix_millis()));
+                }
                 let letter = |delivery| Letter::new(take.agent, delivery);
                 Ok(deliveries.into_iter().map(letter).collect())
             }

@@ -164,6 +164,7 @@ impl Writer {
             now: self.time.now(&*self.clock),
             wall: self.clock.wall(),
             needs: &mut self.needs,
+            counters: &self.counters,
             room: room.normal.min(room.batch_bytes_max),
         };
         if slept {

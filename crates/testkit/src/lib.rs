@@ -3,6 +3,7 @@
 //! Only tests depend on this crate; it holds nothing that a running bus needs.
 
 mod bus;
+mod committed;
 pub mod generate;
 mod pretty;
 mod schemas;
@@ -11,6 +12,7 @@ mod vectors;
 use std::path::{Path, PathBuf};
 
 pub use bus::broker_settings;
+pub use committed::check_file;
 pub use pretty::pretty;
 pub use schemas::check_schemas;
 pub use vectors::{Findings, check_vectors};

@@ -51,9 +51,14 @@ enum Heard<'i> {
     Other,
 }
 
-/// Greets a server as a publisher.
+/// Greets a server as a publisher. Whoever shares an inbox hears the answers to others.
 pub(crate) fn hello_publisher(place: usize) -> Vec<u8> {
     hello(&publisher_inbox(place))
+}
+
+/// Greets a server as a publisher of batches.
+pub(crate) fn hello_batches(place: usize) -> Vec<u8> {
+    hello(&batches_inbox(place))
 }
 
 /// Greets a server as a consumer.
@@ -120,7 +125,7 @@ impl Publish for Single {
 
 impl Batches {
     pub(crate) fn new(place: usize, size: u64, first: u64) -> Self {
-        Batches { inbox: publisher_inbox(place), size, batch: first, written: 0 }
+        Batches { inbox: batches_inbox(place), size, batch: first, written: 0 }
     }
 }
 
@@ -208,6 +213,10 @@ impl Consume for Taker {
 
 fn publisher_inbox(place: usize) -> String {
     format!("_INBOX.publisher{place}")
+}
+
+fn batches_inbox(place: usize) -> String {
+    format!("_INBOX.batches{place}")
 }
 
 fn taker_inbox(place: usize) -> String {

@@ -205,9 +205,8 @@ impl Role {
     /// What the connection begins with.
     pub(crate) fn greeting(self, server: &Server, place: usize) -> Vec<u8> {
         match self {
-            Role::Publisher(Side::Nats | Side::NatsBatches | Side::NatsDefault) => {
-                nats::hello_publisher(place)
-            }
+            Role::Publisher(Side::NatsBatches) => nats::hello_batches(place),
+            Role::Publisher(Side::Nats | Side::NatsDefault) => nats::hello_publisher(place),
             Role::Consumer(Taking::Nats) => nats::hello_taker(place),
             Role::Publisher(Side::Ours) | Role::Consumer(Taking::Ours) => {
                 socket::hello(place, &server.tokens[place])

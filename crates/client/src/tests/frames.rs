@@ -63,31 +63,22 @@ fn items_are_read() {
     let id = "0193b2c4-5d6e-7f80-9a1b-2c3d4e5f6071";
     let read = |frame: String| items::read(Utf8Bytes::from(frame));
     let brief = format!(r#"{{"op":"receipt","ref":"7","id":"{id}","stage":"stored","duplicate":true}}"#);
-    match read(brief).unwrap() {
-        SocketItem::Receipt(receipt) => {
-            assert_eq!((receipt.reference, receipt.duplicate), (7, true));
-            assert_eq!(receipt.id.to_string(), id);
-            assert!(receipt.full().unwrap().is_none());
-        }
-        other => panic!("{other:?}"),
-    }
+    let SocketItem::Receipt(receipt) = read(brief).unwrap() else { panic!("no receipt") };
+    assert_eq!((receipt.reference, receipt.duplicate), (7, true));
+    assert_eq!(receipt.id.to_string(), id);
+    assert!(receipt.full().unwrap().is_none());
+
     let delivered = format!(
         r#"{{"op":"deliver","delivery":"{id}","id":"{id}","attempt":2,"from":"a\u0041","dialect":"wire","document":{{"text":"}}\"{{"}}}}"#
     );
-    match read(delivered).unwrap() {
-        SocketItem::Delivery(delivery) => {
-            assert_eq!((delivery.attempt, delivery.document()), (2, r#"{"text":"}\"{"}"#));
-            assert_eq!(delivery.get("from").unwrap(), "aA");
-            assert_eq!(delivery.get("nothing"), None);
-        }
-        other => panic!("{other:?}"),
-    }
-    match read(r#"{"op":"error","ref":9,"code":"invalid","detail":"bad"}"#.to_owned()).unwrap() {
-        SocketItem::Problem(problem) => {
-            assert_eq!((problem.reference, problem.code.as_str()), (Some(9), "invalid"));
-        }
-        other => panic!("{other:?}"),
-    }
+    let SocketItem::Delivery(delivery) = read(delivered).unwrap() else { panic!("no delivery") };
+    assert_eq!((delivery.attempt, delivery.document()), (2, r#"{"text":"}\"{"}"#));
+    assert_eq!(delivery.get("from").unwrap(), "aA");
+    assert_eq!(delivery.get("nothing"), None);
+
+    let refused = r#"{"op":"error","ref":9,"code":"invalid","detail":"bad"}"#.to_owned();
+    let SocketItem::Problem(problem) = read(refused).unwrap() else { panic!("no problem") };
+    assert_eq!((problem.reference, problem.code.as_str()), (Some(9), "invalid"));
     for bad in ["", "{}", "[]", r#"{"op":"other"}"#, r#"{"op":"receipt","ref":"1"}"#, r#"{"op":"deliver"}"#] {
         assert_eq!(read(bad.to_owned()).unwrap_err().code(), "answer", "{bad}");
     }

@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
 
 /// What the server does with one connection.
 pub(super) enum Line {
@@ -34,6 +35,24 @@ impl Server {
         Server { url, requests }
     }
 
+    /// Starts one that speaks TLS, by a certificate for `localhost`.
+    pub(super) async fn start_secure(acceptor: TlsAcceptor, lines: Vec<Line>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("https://localhost:{}", listener.local_addr().unwrap().port());
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&requests);
+        tokio::spawn(async move {
+            for line in lines {
+                let (stream, _) = listener.accept().await.unwrap();
+                // A client that does not trust the certificate hangs up here.
+                if let Ok(stream) = acceptor.accept(stream).await {
+                    serve(stream, line, &seen).await;
+                }
+            }
+        });
+        Server { url, requests }
+    }
+
     /// Returns what was asked so far, heads and bodies.
     pub(super) fn requests(&self) -> Vec<String> {
         self.requests.lock().unwrap().clone()
@@ -45,7 +64,7 @@ pub(super) fn answer(status: &str, body: &str) -> String {
     format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n\r\n{body}", body.len())
 }
 
-async fn serve(mut stream: TcpStream, line: Line, seen: &Mutex<Vec<String>>) {
+async fn serve(mut stream: impl AsyncRead + AsyncWrite + Unpin, line: Line, seen: &Mutex<Vec<String>>) {
     let answers = match line {
         Line::Answers(answers) => answers,
         Line::HangsUp => {
@@ -62,7 +81,7 @@ async fn serve(mut stream: TcpStream, line: Line, seen: &Mutex<Vec<String>>) {
 }
 
 /// Reads a request to its end; tells whether one came.
-async fn request(stream: &mut TcpStream, seen: &Mutex<Vec<String>>) -> bool {
+async fn request(stream: &mut (impl AsyncRead + Unpin), seen: &Mutex<Vec<String>>) -> bool {
     let mut text = String::new();
     let mut buffer = [0; 4096];
     loop {

@@ -40,29 +40,21 @@ fn many_sends_and_as_many_receipts_and_deliveries() {
         }
         let (mut references, mut ids) = (HashSet::new(), HashSet::new());
         while references.len() < usize::try_from(COUNT).unwrap() {
-            match ann.next().await.unwrap() {
-                Some(SocketItem::Receipt(receipt)) => {
-                    assert!(!receipt.duplicate && receipt.full().unwrap().is_none());
-                    references.insert(receipt.reference);
-                    ids.insert(receipt.id);
-                }
-                other => panic!("{other:?}"),
-            }
+            let Some(SocketItem::Receipt(receipt)) = ann.next().await.unwrap() else { panic!("no receipt") };
+            assert!(!receipt.duplicate && receipt.full().unwrap().is_none());
+            references.insert(receipt.reference);
+            ids.insert(receipt.id);
         }
         assert_eq!(references, (1..=COUNT).collect());
 
         let mut bob = open(&client(&shell, "bob"), "bob", Receipts::Full).await;
         bob.credit(u32::try_from(COUNT).unwrap()).await.unwrap();
         for _ in 0..COUNT {
-            match bob.next().await.unwrap() {
-                Some(SocketItem::Delivery(delivery)) => {
-                    assert!(ids.remove(&delivery.id), "{} came twice", delivery.id);
-                    assert_eq!(delivery.get("from").unwrap(), "ann");
-                    assert!(delivery.document().starts_with('{'));
-                    bob.ack(delivery.delivery).await.unwrap();
-                }
-                other => panic!("{other:?}"),
-            }
+            let Some(SocketItem::Delivery(delivery)) = bob.next().await.unwrap() else { panic!("none came") };
+            assert!(ids.remove(&delivery.id), "{} came twice", delivery.id);
+            assert_eq!(delivery.get("from").unwrap(), "ann");
+            assert!(delivery.document().starts_with('{'));
+            bob.ack(delivery.delivery).await.unwrap();
         }
         assert!(ids.is_empty());
         bob.flush().await.unwrap();
@@ -81,13 +73,9 @@ fn a_reply_comes_through_the_socket() {
         let question =
             r#"{"convoke":1,"native_id":"q-1","kind":"question","from":"ann","to":["bob"],"text":"?"}"#;
         let reference = ann.send(question, how).await.unwrap();
-        match ann.next().await.unwrap() {
-            Some(SocketItem::Receipt(receipt)) => {
-                let full = receipt.full().unwrap().unwrap();
-                assert_eq!((receipt.reference, full.native_id.unwrap().as_str()), (reference, "q-1"));
-            }
-            other => panic!("{other:?}"),
-        }
+        let Some(SocketItem::Receipt(receipt)) = ann.next().await.unwrap() else { panic!("no receipt") };
+        let full = receipt.full().unwrap().unwrap();
+        assert_eq!((receipt.reference, full.native_id.unwrap().as_str()), (reference, "q-1"));
         let mut bob = open(&client(&shell, "bob"), "bob", Receipts::Full).await;
         bob.credit(1).await.unwrap();
         let Some(SocketItem::Delivery(asked)) = bob.next().await.unwrap() else { panic!("nothing came") };
@@ -98,13 +86,9 @@ fn a_reply_comes_through_the_socket() {
         bob.send(&answer, SocketSend::default()).await.unwrap();
         bob.ack(asked.delivery).await.unwrap();
         bob.flush().await.unwrap();
-        match ann.next().await.unwrap() {
-            Some(SocketItem::Reply(reply)) => {
-                assert_eq!(reply.reference, reference);
-                assert!(reply.document().contains("\"text\":\"!\""), "{}", reply.document());
-            }
-            other => panic!("{other:?}"),
-        }
+        let Some(SocketItem::Reply(reply)) = ann.next().await.unwrap() else { panic!("no reply") };
+        assert_eq!(reply.reference, reference);
+        assert!(reply.document().contains("\"text\":\"!\""), "{}", reply.document());
     });
 }
 
@@ -117,10 +101,11 @@ fn what_is_wrong_is_answered_and_the_socket_goes_on() {
         let good = ann.send(&note("x"), SocketSend::default()).await.unwrap();
         let mut answered = Vec::new();
         for _ in 0..2 {
-            match ann.next().await.unwrap() {
-                Some(SocketItem::Problem(problem)) => answered.push((problem.reference, problem.code)),
-                Some(SocketItem::Receipt(receipt)) => answered.push((Some(receipt.reference), String::new())),
-                other => panic!("{other:?}"),
+            let item = ann.next().await.unwrap().unwrap();
+            if let SocketItem::Problem(problem) = &item {
+                answered.push((problem.reference, problem.code.clone()));
+            } else if let SocketItem::Receipt(receipt) = &item {
+                answered.push((Some(receipt.reference), String::new()));
             }
         }
         answered.sort();

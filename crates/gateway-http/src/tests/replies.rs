@@ -100,8 +100,8 @@ async fn a_connection_that_is_gone_leaves_the_reply_in_the_inbox() {
         }
     };
     server.call("POST", "/v1/messages", Some(&bob), &reply_to(&id)).await;
-    let inbox = server.call("GET", "/v1/agents/ann/inbox", Some(&ann), "").await;
-    assert_eq!(inbox.get("/messages/0/document/text"), "7700", "{}", inbox.text);
+    let taken = server.call("POST", "/v1/agents/ann/inbox/take", Some(&ann), r#"{"wait":"30s"}"#).await;
+    assert_eq!(taken.get("/deliveries/0/document/text"), "7700", "{}", taken.text);
 }
 
 #[tokio::test]

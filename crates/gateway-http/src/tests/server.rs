@@ -54,6 +54,7 @@ impl Server {
             open: false,
             seal: SealKey::new().unwrap(),
             hosts: vec!["localhost".to_owned(), "127.0.0.1".to_owned()],
+            metrics_public: false,
         };
         let follow = node.clone();
         let file = folder.path().join("history.db");

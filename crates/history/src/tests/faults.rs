@@ -1,8 +1,11 @@
 //! Files that are damaged, of another form or of another log; logs that were trimmed or salvaged.
 
+use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use log::{Log, MemDisk, SegmentLog, Snapshots, Syncer, salvage};
+use log::{Entry, Log, LogReader, MemDisk, ReadError, Reader, SegmentLog, Snapshots, Syncer, salvage};
 use message::Seq;
 
 use super::ops::{self, Seen};
@@ -133,6 +136,100 @@ fn a_place_that_cannot_be_used_is_an_error() {
     let file = folder.path().join("no such folder/history.db");
     let started = History::start(settings(&file), world.reader(), move |after| gate.wait(after));
     assert!(matches!(started.err(), Some(HistoryError::Database(_))));
+}
+
+/// A log that cannot be read for a while.
+#[derive(Clone)]
+struct Unreadable {
+    reader: LogReader<MemDisk>,
+    is_broken: Arc<AtomicBool>,
+}
+
+impl Unreadable {
+    fn check(&self) -> Result<(), ReadError> {
+        let broken = || ReadError::Storage(std::io::Error::other("the disk sulks"));
+        if self.is_broken.load(Ordering::SeqCst) { Err(broken()) } else { Ok(()) }
+    }
+}
+
+impl Reader for Unreadable {
+    fn read(&self, seq: Seq) -> Result<Vec<u8>, ReadError> {
+        self.check().and_then(|()| self.reader.read(seq))
+    }
+
+    fn read_many(&self, seqs: &[Seq], visit: &mut dyn FnMut(Seq, &[u8])) -> Result<(), ReadError> {
+        self.check().and_then(|()| self.reader.read_many(seqs, visit))
+    }
+
+    fn scan(
+        &self,
+        from: Seq,
+        to: Seq,
+        visit: &mut dyn FnMut(Entry<'_>) -> ControlFlow<()>,
+    ) -> Result<(), ReadError> {
+        self.check().and_then(|()| self.reader.scan(from, to, visit))
+    }
+}
+
+#[test]
+fn a_log_that_cannot_be_read_is_told_and_tried_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("history.db");
+    let mut world = played(8);
+    let reader = Unreadable { reader: world.reader(), is_broken: Arc::new(AtomicBool::new(true)) };
+    let (is_broken, gate) = (Arc::clone(&reader.is_broken), world.gate.clone());
+    // The second time that it waits for something new, it has met the failure and told it.
+    let (met, has_met) = std::sync::mpsc::channel();
+    let last = world.log_last();
+    let wait = move |after: Seq| {
+        if after == last {
+            met.send(()).unwrap();
+        }
+        gate.wait(after)
+    };
+    let history = History::start(settings(&file), reader, wait).unwrap();
+    has_met.recv().unwrap();
+    let trouble = history.trouble().unwrap();
+    assert!(trouble.contains("cannot read the log") && trouble.contains("sulks"), "{trouble}");
+    assert_eq!(history.position().applied, Seq(0));
+    is_broken.store(false, Ordering::SeqCst);
+    let ann = world.register("zoe");
+    world.send(ann, &["human"], "something new");
+    history.catch_up(world.log_last());
+    assert_eq!(history.trouble(), None);
+    world.gate.stop();
+    history.join();
+    let found = dump(&file);
+    std::fs::remove_file(&file).unwrap();
+    follow(&world, &file);
+    assert_eq!(found, dump(&file));
+}
+
+#[test]
+fn damage_that_is_met_later_is_set_aside_and_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("history.db");
+    let mut world = World::new(1);
+    let (ann, bob) = (world.register("ann"), world.register("bob"));
+    let history = world.history(&file);
+    let first = world.send(ann, &["bob"], "the first");
+    for _ in 0..40 {
+        world.send(ann, &["bob"], "one of many, so that the first is no longer in memory");
+    }
+    history.catch_up(world.log_last());
+    set(&file, "UPDATE deliveries SET state = 9 WHERE message = (SELECT min(seq) FROM messages)");
+    world.run(&broker::Command::Process { agent: bob, message: first, by: "test" }).unwrap();
+    history.catch_up(world.log_last());
+    assert_eq!(history.trouble(), None);
+    let receipt = history.receipt(first).unwrap().unwrap();
+    assert_eq!(Some(receipt.recipients), world.broker.receipt(first));
+    world.gate.stop();
+    history.join();
+    assert!(folder.path().join("history.db.damaged").exists());
+    let found = dump(&file);
+    std::fs::remove_file(&file).unwrap();
+    follow(&world, &file);
+    assert_eq!(found, dump(&file));
 }
 
 /// Gives up the first half of a log.

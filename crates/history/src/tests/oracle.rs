@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use broker::{AgentKey, Event, GroupKey, Next, Target};
+use broker::{AgentKey, Broker, EntryKey, Event, GroupKey, Next, Target};
 use json::Value;
 use message::{Envelope, Kind, MessageId, Seq};
 
@@ -12,6 +12,9 @@ use crate::{Query, Scope};
 /// Words as they are written in tests, and as they are searched for.
 const NORMAL: [(&str, &str); 4] =
     [("Café", "cafe"), ("cafe\u{301}", "cafe"), ("東京都", "東 京 都"), ("naïve", "naive")];
+
+/// What was held for which name.
+type Held = BTreeMap<(Seq, EntryKey), (MessageId, String)>;
 
 /// A message by brute force.
 pub(super) struct Known {
@@ -37,28 +40,45 @@ pub(super) struct Part {
 pub(super) fn known(world: &World) -> Vec<Known> {
     let mut groups: BTreeMap<GroupKey, String> = BTreeMap::from([(GroupKey::ALL, "all".to_owned())]);
     let mut messages: BTreeMap<Seq, Known> = BTreeMap::new();
-    // Who gets what is held for a name only the broker tells.
+    // Whether something is still held for a name only the broker tells.
     let mut broker = broker::Broker::new(world.settings.clone());
-    let mut held: BTreeMap<Seq, MessageId> = BTreeMap::new();
+    let mut held = Held::new();
     world.events(|seq, at, event| {
+        for (message, agent) in released(&broker, &mut held, event) {
+            messages.get_mut(&message).unwrap().agents.insert(agent);
+        }
         broker.apply(seq, at, event, &mut broker::Effects::new()).unwrap();
         note(&mut messages, &mut groups, &mut held, seq, event);
-        if let Event::AgentSet { .. } | Event::DeadRetried { .. } = event {
-            for (seq, id) in &held {
-                let open =
-                    broker.receipt(*id).unwrap_or_default().into_iter().filter(|part| !part.stage.is_end());
-                let agents = open.filter_map(|part| broker.agent(&part.agent.to_string()));
-                messages.get_mut(seq).unwrap().agents.extend(agents);
-            }
-        }
     });
     messages.into_values().collect()
+}
+
+/// Returns the messages that were held for a name and go to whoever has it because of an event.
+fn released(broker: &Broker, held: &mut Held, event: &Event<'_>) -> Vec<(Seq, AgentKey)> {
+    let mut released = Vec::new();
+    held.retain(|(seq, entry), (id, name)| {
+        let is_held = || {
+            let parts = broker.receipt(*id).unwrap_or_default();
+            parts.iter().any(|part| part.agent.to_string() == *name && !part.stage.is_end())
+        };
+        let agent = if let Event::AgentSet { agent, name: own, aliases, .. } = event {
+            let is_named = name == own || aliases.contains(&name.as_str());
+            Some(*agent).filter(|_| is_named && is_held())
+        } else if let Event::DeadRetried { of } = event {
+            broker.agent(name).filter(|_| (of.seq, of.entry) == (*seq, *entry))
+        } else {
+            None
+        };
+        released.extend(agent.map(|agent| (*seq, agent)));
+        agent.is_none()
+    });
+    released
 }
 
 fn note(
     messages: &mut BTreeMap<Seq, Known>,
     groups: &mut BTreeMap<GroupKey, String>,
-    held: &mut BTreeMap<Seq, MessageId>,
+    held: &mut Held,
     seq: Seq,
     event: &Event<'_>,
 ) {
@@ -87,7 +107,9 @@ fn note(
                         known.is_public |= !address.starts_with("roles.");
                         known.groups.insert(address);
                     }
-                    Target::Held { .. } => drop(held.insert(seq, accepted.id)),
+                    Target::Held { entry, name } => {
+                        held.insert((seq, *entry), (accepted.id, (*name).to_owned()));
+                    }
                 }
             }
             messages.insert(seq, known);

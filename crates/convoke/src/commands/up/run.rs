@@ -1,0 +1,190 @@
+//! The life of a bus: listen, read the log, open the doors, stop when asked.
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+use gateway::{Authority, Hub};
+use gateway_http::Tls;
+use history::History;
+use node::{CallError, Node, StartError, Started, SystemClock};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::{oneshot, watch};
+use tokio::task::JoinHandle;
+
+use super::{folder, ready};
+use crate::cli::server::UpArgs;
+use crate::clock;
+use crate::failure::{Answer, Failure};
+use crate::output::Form;
+use crate::settings::Settings;
+
+/// What the operating system tells a bus to do.
+struct Signals {
+    stop: [Signal; 2],
+    reload: Signal,
+}
+
+/// The server, which runs by itself until it is told to stop.
+struct Server {
+    routes: watch::Sender<axum::Router>,
+    stop: oneshot::Sender<()>,
+    task: JoinHandle<()>,
+}
+
+pub(super) async fn serve(
+    args: &UpArgs,
+    settings: Settings,
+    tls: Option<Tls>,
+    data: &Path,
+) -> Result<Answer, Failure> {
+    let mut signals =
+        Signals::listen().map_err(|error| Failure::wrong_use(format!("no signals: {error}")))?;
+    let operator = folder::operator_token(data)?.hash();
+    let seal = folder::origin_key(data)?;
+    let listen = settings.listen;
+    let listener = TcpListener::bind(listen).await.map_err(|error| cannot_listen(listen, &error))?;
+    let bound = listener.local_addr().map_err(|error| cannot_listen(listen, &error))?;
+    let url = ready::url(&settings, bound, tls.is_some());
+    let server = Server::start(listener, &settings, tls.clone());
+    let started = tokio::select! {
+        started = start(&settings, data) => started,
+        () = signals.asked_to_stop(tls.as_ref()) => return Ok(Answer::Yes),
+    };
+    let (node, history, started) = started?;
+    let authority = Authority { operator, open: args.open, seal, hosts: super::hosts(&settings), metrics_public: false };
+    let hub = Hub::new(node.clone(), history, authority, settings.hub.clone()).await.map_err(stopped)?;
+    drop(server.routes.send_replace(gateway_http::router(hub.clone())));
+    note_running(&url, data)?;
+    ready::announce(&url, data, &started, Form::from_flag(args.json))?;
+    let ended = tokio::select! {
+        () = signals.asked_to_stop(tls.as_ref()) => Ok(Answer::Yes),
+        reason = node.stopped() => Err(broken(reason)),
+    };
+    hub.stop();
+    server.stop(settings.serve.stop_grace / 2, node).await;
+    folder::Running::remove(data);
+    ended
+}
+
+impl Server {
+    fn start(listener: TcpListener, settings: &Settings, tls: Option<Tls>) -> Self {
+        let (routes, served) = watch::channel(ready::starting());
+        let (stop, stopped) = oneshot::channel();
+        let stopped = async { drop(stopped.await) };
+        let task = tokio::spawn(gateway_http::serve(listener, served, settings.serve.clone(), tls, stopped));
+        Server { routes, stop, task }
+    }
+
+    /// Stops: requests under way may end, then the node ends, which sends away who still waits for messages.
+    async fn stop(self, grace: std::time::Duration, node: Node) {
+        drop(self.stop);
+        let mut task = self.task;
+        if tokio::time::timeout(grace, &mut task).await.is_ok() {
+            tokio::task::block_in_place(|| node.shut_down());
+            return;
+        }
+        tokio::task::block_in_place(|| node.shut_down());
+        drop(task.await);
+    }
+}
+
+impl Signals {
+    fn listen() -> io::Result<Self> {
+        let stop = [signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?];
+        Ok(Signals { stop, reload: signal(SignalKind::hangup())? })
+    }
+
+    /// Waits until the bus is to stop; meanwhile certificates are read again when asked.
+    async fn asked_to_stop(&mut self, tls: Option<&Tls>) {
+        let [terminated, interrupted] = &mut self.stop;
+        loop {
+            tokio::select! {
+                _ = terminated.recv() => return,
+                _ = interrupted.recv() => return,
+                _ = self.reload.recv() => reload(tls),
+            }
+        }
+    }
+}
+
+fn reload(tls: Option<&Tls>) {
+    match tls.map(Tls::reload) {
+        None => tracing::info!("asked to reload: without TLS there is nothing to read again"),
+        Some(Ok(())) => tracing::info!("the certificate was read again"),
+        Some(Err(error)) => tracing::error!("the old certificate stays in use: {}", chain(&error)),
+    }
+}
+
+async fn start(settings: &Settings, data: &Path) -> Result<(Node, History, Started), Failure> {
+    let mut seed = [0; 8];
+    getrandom::fill(&mut seed).map_err(|error| Failure::wrong_use(format!("no randomness: {error}")))?;
+    let (node, history) = (settings.node(data, u64::from_le_bytes(seed)), settings.history(data));
+    let data = data.to_owned();
+    // Reading a long log takes its time, and the server must answer meanwhile.
+    let started = tokio::task::spawn_blocking(move || {
+        let (node, started) =
+            Node::start(node, Arc::new(SystemClock::new())).map_err(|error| cannot_start(&data, &error))?;
+        let follow = node.clone();
+        let history = History::start(history, node.reader(), move |after| follow.wait_durable(after));
+        let history = history.map_err(|error| {
+            Failure::wrong_use(format!("the history does not start: {}", chain(&error)))
+                .hint("it holds nothing that the log does not: move its file away, and it is made again")
+        })?;
+        Ok((node, history, started))
+    });
+    started.await.unwrap_or_else(|error| Err(Failure::wrong_use(format!("the bus does not start: {error}"))))
+}
+
+fn note_running(url: &str, data: &Path) -> Result<(), Failure> {
+    let started = clock::now().map_err(|error| Failure::wrong_use(format!("the clock: {error}")))?;
+    let running = folder::Running { url: url.to_owned(), pid: std::process::id(), started };
+    running.write(data).map_err(|error| Failure::unreadable(&data.display().to_string(), &error))
+}
+
+fn cannot_start(data: &Path, error: &StartError) -> Failure {
+    let message = format!("the bus in {} does not start: {}", data.display(), chain(error));
+    let hint = match error {
+        StartError::Log(log::OpenError::InUse) => {
+            "another bus runs on this folder: stop it with `convoke down`, or name another with --data"
+        }
+        StartError::Log(log::OpenError::Damaged(_)) => {
+            "look with `convoke log verify`, save the rest with `convoke log salvage`"
+        }
+        StartError::Log(_)
+        | StartError::Snapshots(_)
+        | StartError::Snapshot { .. }
+        | StartError::Read(_)
+        | StartError::Record { .. }
+        | StartError::Misfit(_)
+        | StartError::Folder(_) => "look with `convoke log verify`",
+    };
+    Failure::wrong_use(message).hint(hint)
+}
+
+/// Puts an error and what caused it into one line.
+pub(super) fn chain(error: &dyn std::error::Error) -> String {
+    let mut message = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        message = format!("{message}: {cause}");
+        source = cause.source();
+    }
+    message
+}
+
+fn cannot_listen(listen: SocketAddr, error: &io::Error) -> Failure {
+    Failure::wrong_use(format!("cannot listen on {listen}: {}", crate::failure::reason(error)))
+        .hint("choose another with --listen HOST:PORT; `convoke doctor` says who has it")
+}
+
+fn stopped(error: CallError) -> Failure {
+    Failure::wrong_use(error.to_string())
+}
+
+fn broken(reason: Option<String>) -> Failure {
+    let reason = reason.unwrap_or_else(|| "the node has stopped".to_owned());
+    Failure::wrong_use(reason).hint("what was acknowledged is safe; check the disk and start again")
+}

@@ -1,0 +1,196 @@
+//! Figures for Prometheus. All their names are here.
+//!
+//! Labels are small sets of words, never names of agents or ids.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use axum::extract::State;
+use axum::http::{HeaderMap, header};
+use axum::response::{IntoResponse, Response};
+use broker::{Counts, Time};
+use gateway::{Hub, Problem};
+use node::{Durations, STEPS_US};
+
+/// Agents of one kind and what waits for them.
+#[derive(Default)]
+struct Waiting {
+    agents: u64,
+    messages: u64,
+    age_ms: u64,
+}
+
+/// Shows the figures, to the operator or, where it is so set, to whoever asks.
+pub(crate) async fn show(State(hub): State<Hub>, headers: HeaderMap) -> Result<Response, Problem> {
+    if !hub.shows_metrics() {
+        hub.principal(gateway::token(&headers).as_ref())?.must_be_operator()?;
+    }
+    let asked = hub.call(|turn| {
+        let now = turn.now();
+        let mut waiting: BTreeMap<(&str, &str), Waiting> = BTreeMap::new();
+        for agent in turn.broker().agents() {
+            let of_class = waiting.entry((agent.dialect.name(), agent.reachability.name())).or_default();
+            of_class.agents += 1;
+            of_class.messages += agent.waiting;
+            let age = turn.broker().waits_since(agent.agent).map_or(0, |since: Time| now.ms_since(since));
+            of_class.age_ms = of_class.age_ms.max(age);
+        }
+        Ok((turn.broker().counts(), waiting))
+    });
+    let (counts, waiting) = asked.await?;
+    let mut page = Page(String::with_capacity(8 << 10));
+    page.traffic(&hub);
+    page.state(&hub, &counts, &waiting);
+    page.durations(&hub);
+    page.process();
+    Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], page.0).into_response())
+}
+
+struct Page(String);
+
+impl Page {
+    fn traffic(&mut self, hub: &Hub) {
+        let happened = &hub.node().counters().happened;
+        let total = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        self.head("convoke_messages_accepted_total", "counter", "Messages that were taken in");
+        self.line("convoke_messages_accepted_total", "", total(&happened.accepted));
+        self.head("convoke_deliveries_total", "counter", "What became of deliveries");
+        for (stage, counter) in [
+            ("dispatched", &happened.dispatched),
+            ("returned", &happened.returned),
+            ("surfaced", &happened.surfaced),
+            ("acknowledged", &happened.acknowledged),
+            ("retried", &happened.retried),
+            ("moved", &happened.moved),
+            ("dead", &happened.dead),
+            ("expired", &happened.expired),
+            ("unconfirmed", &happened.unconfirmed),
+            ("withdrawn", &happened.withdrawn),
+        ] {
+            self.line("convoke_deliveries_total", &format!("stage=\"{stage}\""), total(counter));
+        }
+        let counters = hub.node().counters();
+        for (name, help, counter) in [
+            ("convoke_log_batches_total", "Batches that were appended to the log", &counters.batches),
+            ("convoke_log_events_total", "Events in them", &counters.events),
+            ("convoke_log_bytes_total", "Their bytes", &counters.bytes),
+            ("convoke_calls_total", "Calls that were carried out", &counters.calls),
+        ] {
+            self.head(name, "counter", help);
+            self.line(name, "", total(counter));
+        }
+    }
+
+    fn state(&mut self, hub: &Hub, counts: &Counts, waiting: &BTreeMap<(&str, &str), Waiting>) {
+        let position = hub.history().position();
+        let durable = hub.node().durable().0;
+        for (name, help, value) in [
+            ("convoke_messages_open", "Messages that are not settled", counts.messages),
+            ("convoke_messages_open_bytes", "Their bytes", counts.bytes),
+            ("convoke_dead_letters", "Dead letters", counts.dead),
+            ("convoke_deliveries_open", "Deliveries that are handed out", counts.handed_out),
+            ("convoke_waits_open", "Senders that wait for a reply", counts.waits),
+            ("convoke_connections_open", "Sockets, streams and long polls", hub.connections() as u64),
+            ("convoke_log_seq", "The last durable event", durable),
+            ("convoke_log_full", "Whether the disk is full, 1 or 0", u64::from(hub.node().is_full())),
+            (
+                "convoke_history_lag_events",
+                "Events behind the log",
+                durable.saturating_sub(position.applied.0),
+            ),
+            (
+                "convoke_history_text_lag_events",
+                "Events not searched yet",
+                durable.saturating_sub(position.indexed.0),
+            ),
+        ] {
+            self.head(name, "gauge", help);
+            self.line(name, "", value);
+        }
+        let class = |(dialect, reachability): &(&str, &str)| {
+            format!("dialect=\"{dialect}\",reachability=\"{reachability}\"")
+        };
+        self.head("convoke_agents", "gauge", "Agents");
+        waiting.iter().for_each(|(key, waiting)| self.line("convoke_agents", &class(key), waiting.agents));
+        self.head("convoke_queue_messages", "gauge", "Messages that wait for agents");
+        waiting
+            .iter()
+            .for_each(|(key, waiting)| self.line("convoke_queue_messages", &class(key), waiting.messages));
+        self.head("convoke_queue_age_seconds", "gauge", "For how long the oldest of them waits");
+        for (key, waiting) in waiting {
+            let line = format!("{}.{:03}", waiting.age_ms / 1_000, waiting.age_ms % 1_000);
+            self.text("convoke_queue_age_seconds", &class(key), &line);
+        }
+    }
+
+    fn durations(&mut self, hub: &Hub) {
+        let counters = hub.node().counters();
+        self.histogram(
+            "convoke_sync_seconds",
+            "How long it took to make a batch durable",
+            "",
+            &counters.sync,
+        );
+        let name = "convoke_stage_seconds";
+        self.head(name, "histogram", "How long messages took to be answered, handed out and acknowledged");
+        for (stage, durations) in [
+            ("answered", hub.answered()),
+            ("dispatched", &counters.dispatch),
+            ("acknowledged", &counters.settle),
+        ] {
+            self.steps(name, &format!("stage=\"{stage}\""), durations);
+        }
+    }
+
+    fn process(&mut self) {
+        // Elsewhere than on Linux there is no such folder, and no such figures.
+        let pages = std::fs::read_to_string("/proc/self/statm").ok();
+        let pages = pages.and_then(|text| text.split(' ').nth(1)?.parse::<u64>().ok());
+        if let Some(pages) = pages {
+            self.head("process_resident_memory_bytes", "gauge", "Memory in use");
+            self.line("process_resident_memory_bytes", "", pages * PAGE_BYTES);
+        }
+        if let Ok(open) = std::fs::read_dir("/proc/self/fd") {
+            self.head("process_open_fds", "gauge", "Open files and sockets");
+            self.line("process_open_fds", "", open.count() as u64);
+        }
+    }
+
+    fn histogram(&mut self, name: &str, help: &str, label: &str, durations: &Durations) {
+        self.head(name, "histogram", help);
+        self.steps(name, label, durations);
+    }
+
+    fn steps(&mut self, name: &str, label: &str, durations: &Durations) {
+        let (steps, sum) = durations.read();
+        let comma = if label.is_empty() { "" } else { "," };
+        let mut count = 0;
+        for (end_us, step) in STEPS_US.iter().zip(&steps) {
+            count += step;
+            let le = f64::from(u32::try_from(*end_us).unwrap_or(u32::MAX)) / 1e6;
+            self.line(&format!("{name}_bucket"), &format!("{label}{comma}le=\"{le}\""), count);
+        }
+        count += steps.last().copied().unwrap_or(0);
+        self.line(&format!("{name}_bucket"), &format!("{label}{comma}le=\"+Inf\""), count);
+        self.text(&format!("{name}_sum"), label, &sum.as_secs_f64().to_string());
+        self.line(&format!("{name}_count"), label, count);
+    }
+
+    fn head(&mut self, name: &str, kind: &str, help: &str) {
+        writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}")
+            .expect("a string takes whatever is written");
+    }
+
+    fn line(&mut self, name: &str, label: &str, value: u64) {
+        self.text(name, label, &value.to_string());
+    }
+
+    fn text(&mut self, name: &str, label: &str, value: &str) {
+        let label = if label.is_empty() { String::new() } else { format!("{{{label}}}") };
+        writeln!(self.0, "{name}{label} {value}").expect("a string takes whatever is written");
+    }
+}
+
+/// Bytes of a page of memory.
+const PAGE_BYTES: u64 = 4_096;

@@ -1,0 +1,218 @@
+//! Load: clients of all kinds, each in a thread of its own, that go on when the server comes back.
+
+mod asker;
+mod pipeline;
+mod reader;
+mod sender;
+mod taker;
+
+use std::collections::HashMap;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::Scope;
+
+use json::Value;
+
+use crate::history::{Event, Guarantee, History, Letter, Moment, Sighting};
+use crate::random::Dice;
+
+/// Who sends: two over HTTP, one over a socket.
+const SENDERS: [&str; 2] = ["ann", "ben"];
+const PIPELINER: &str = "cyd";
+/// Who gets: over HTTP, over a socket, over both.
+const RECIPIENTS: [&str; 3] = ["rex", "sue", "tom"];
+const FALLBACK: &str = "uma";
+/// Who asks and waits, and who answers.
+const ASKER: &str = "ask";
+const ANSWERER: &str = "ans";
+
+/// Everybody.
+pub(crate) const AGENTS: [&str; 9] =
+    [SENDERS[0], SENDERS[1], PIPELINER, RECIPIENTS[0], RECIPIENTS[1], RECIPIENTS[2], FALLBACK, ASKER, ANSWERER];
+
+/// The lease of everything that is taken: short, since those who forget must not hold up the end.
+const LEASE: &str = "1s";
+
+/// What all clients share.
+pub(crate) struct World {
+    pub(crate) seed: u64,
+    /// Letters that each sender sends at most while a server lives.
+    pub(crate) letters_max: u64,
+    pub(crate) tokens: HashMap<String, String>,
+    pub(crate) history: History,
+    pub(crate) gate: Gate,
+}
+
+/// Where the server is: clients whose connection broke wait here for the next one.
+#[derive(Default)]
+pub(crate) struct Gate {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    generation: u64,
+    address: String,
+    is_over: bool,
+}
+
+/// A server that can be reached.
+pub(crate) struct Opening {
+    generation: u64,
+    address: String,
+}
+
+/// What a recipient does with what it got.
+enum Deed {
+    Ack,
+    Nack,
+    NackForever,
+    Forget,
+}
+
+/// Starts everybody.
+pub(crate) fn spawn<'s>(scope: &'s Scope<'s, '_>, world: &'s World) {
+    for (stream, agent) in (1..).zip(SENDERS) {
+        scope.spawn(move || sender::run(world, agent, Dice::new(world.seed, stream)));
+    }
+    scope.spawn(|| pipeline::run(world, PIPELINER, Dice::new(world.seed, 10)));
+    for (stream, agent) in (20..).zip(["rex", "rex", "tom", FALLBACK, ANSWERER]) {
+        scope.spawn(move || taker::run(world, agent, Dice::new(world.seed, stream)));
+    }
+    for (stream, agent) in (30..).zip(["sue", "tom"]) {
+        scope.spawn(move || reader::run(world, agent, Dice::new(world.seed, stream)));
+    }
+    scope.spawn(|| asker::run(world, ASKER, Dice::new(world.seed, 40)));
+}
+
+impl World {
+    fn token(&self, agent: &str) -> &str {
+        self.tokens.get(agent).map_or("", String::as_str)
+    }
+
+    /// Runs a client against each server that there is, one after the other; a connection that breaks is no failure.
+    fn with_each_server(&self, mut work: impl FnMut(&Opening) -> std::io::Result<()>) {
+        let mut seen = 0;
+        while let Some(opening) = self.gate.next(seen) {
+            seen = opening.generation;
+            drop(work(&opening));
+        }
+    }
+
+    /// Notes what came, and returns the name of the letter.
+    pub(crate) fn sight(&self, agent: &str, delivery: &Value<'_>, asked: Moment) -> Option<String> {
+        let text = |key: &str| delivery.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let inner = |key: &str| delivery.pointer(key).and_then(Value::as_str).unwrap_or_default();
+        if inner("/document/from") == "system" && text("kind") == "error.report" {
+            let id = inner("/document/data/message").to_owned();
+            self.history.note(Event::Noticed { agent: agent.to_owned(), id });
+            return None;
+        }
+        let name = inner("/document/native_id").to_owned();
+        let attempt = delivery.get("attempt").and_then(Value::as_integer).unwrap_or(0);
+        self.history.note(Event::Delivered(Sighting {
+            delivery: text("delivery"),
+            id: text("id"),
+            agent: agent.to_owned(),
+            attempt: u64::try_from(attempt).unwrap_or(0),
+            asked,
+            is_whole: inner("/document/text") == text_of(&name),
+            name: name.clone(),
+        }));
+        Some(name)
+    }
+}
+
+impl Gate {
+    /// Lets everybody know where the server is now.
+    pub(crate) fn open(&self, address: &str) {
+        let mut state = self.lock();
+        state.generation += 1;
+        state.address = address.to_owned();
+        self.changed.notify_all();
+    }
+
+    /// Sends everybody home.
+    pub(crate) fn close(&self) {
+        self.lock().is_over = true;
+        self.changed.notify_all();
+    }
+
+    /// Waits for a server after the one that was seen; nothing when it is over.
+    fn next(&self, seen: u64) -> Option<Opening> {
+        let waiting = |state: &mut State| !state.is_over && state.generation <= seen;
+        let state = self.changed.wait_while(self.lock(), waiting).unwrap_or_else(PoisonError::into_inner);
+        let opening = Opening { generation: state.generation, address: state.address.clone() };
+        (!state.is_over).then_some(opening)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Makes the next letter of a sender; `numbers` counts along each of its tasks.
+fn write_letter(from: &str, number: u64, numbers: &mut HashMap<String, u64>, dice: &mut Dice) -> Letter {
+    let to = (*dice.pick(&RECIPIENTS)).to_owned();
+    let has_fallback = dice.percent(10);
+    let guarantee = if dice.percent(35) && !has_fallback {
+        Guarantee::AtMostOnce
+    } else {
+        Guarantee::AtLeastOnce
+    };
+    let task = (!has_fallback && dice.percent(60)).then(|| {
+        let task = format!("{from}-{to}-task-{}", dice.below(4));
+        let next = numbers.entry(task.clone()).or_default();
+        *next += 1;
+        (task, *next)
+    });
+    Letter {
+        name: format!("{from}-{number}"),
+        from: from.to_owned(),
+        to,
+        fallback: has_fallback.then(|| FALLBACK.to_owned()),
+        task,
+        guarantee,
+        may_expire: dice.percent(4),
+        is_awaited: false,
+    }
+}
+
+/// Writes a letter as a document.
+fn document(letter: &Letter, dice: &mut Dice) -> String {
+    let priority = dice.pick(&["critical", "high", "normal", "low"]);
+    let task = letter.task.as_ref().map(|(task, _)| format!(r#""task":"{task}","#)).unwrap_or_default();
+    let guarantee = match letter.guarantee {
+        Guarantee::AtLeastOnce => "at_least_once",
+        Guarantee::AtMostOnce => "at_most_once",
+    };
+    let fallback = letter.fallback.as_ref();
+    let fallback =
+        fallback.map(|agent| format!(r#","retries":1,"fallback":["{agent}"]"#)).unwrap_or_default();
+    let timeout = if letter.may_expire { r#","timeout":"300ms""# } else { "" };
+    let Letter { name, from, to, .. } = letter;
+    format!(
+        r#"{{"convoke":1,"native_id":"{name}","kind":"note","from":"{from}","to":["{to}"],{task}"priority":"{priority}","text":"{}","delivery":{{"guarantee":"{guarantee}"{fallback}{timeout}}}}}"#,
+        text_of(name)
+    )
+}
+
+/// What a letter says: something that can be told from its name, sometimes long.
+pub(crate) fn text_of(name: &str) -> String {
+    if let Some(question) = name.strip_prefix("re-") {
+        return crate::checker::answer_to(question);
+    }
+    let sum = name.bytes().fold(7_usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(usize::from(byte)));
+    let length = if sum % 10 == 0 { sum % 20_000 } else { sum % 200 };
+    format!("{name} {}", "x".repeat(length))
+}
+
+/// Decides what to do with something that came.
+fn deed(dice: &mut Dice) -> Deed {
+    match dice.below(100) {
+        0..86 => Deed::Ack,
+        86..92 => Deed::Nack,
+        92..95 => Deed::NackForever,
+        _ => Deed::Forget,
+    }
+}

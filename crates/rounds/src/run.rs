@@ -1,0 +1,166 @@
+//! Rounds: load, a kill at any instant, a start, and again; in the end everything is taken and accounted for.
+
+mod ending;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+
+use crate::checker::{Violation, check};
+use crate::history::{Event, Record};
+use crate::load::{self, AGENTS, Gate, World};
+use crate::random::Dice;
+use crate::server::{Launch, Server};
+
+/// The shortest and the longest time between two kills.
+const LIFE_MS: (u64, u64) = (5, 500);
+
+/// What is to be done.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The program.
+    pub binary: PathBuf,
+    /// From which everything that is tried follows.
+    pub seed: u64,
+    /// How often the server is killed.
+    pub rounds: u64,
+    /// Letters that each sender sends at most between two kills.
+    pub letters_max: u64,
+}
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// The seed.
+    pub seed: u64,
+    /// How often the server was killed.
+    pub rounds: u64,
+    /// Letters that were sent, and those with a receipt.
+    pub letters: usize,
+    /// Letters whose senders have a receipt.
+    pub accepted: usize,
+    /// How often a letter came.
+    pub sightings: usize,
+    /// How often one came again.
+    pub repeats: usize,
+    /// Questions that were answered in time.
+    pub answers: usize,
+    /// How letters ended.
+    pub ends: Vec<(String, usize)>,
+    /// The longest that the server took to be ready.
+    pub ready_max: Duration,
+    /// Promises that were broken.
+    pub violations: Vec<Violation>,
+}
+
+/// Runs a plan in a folder of its own.
+pub fn run(plan: &Plan) -> anyhow::Result<Summary> {
+    let folder = tempfile::tempdir().context("making a folder")?;
+    // Short pauses and small files: more happens in the same time.
+    let launch = Launch::new(&plan.binary, folder.path())
+        .set("DELIVERY_BACKOFF", "50ms")
+        .set("DELIVERY_BACKOFF_MAX", "200ms")
+        .set("LOG_SEGMENT_BYTES", "4MiB")
+        .set("LOG_RECORD_BYTES", "3MiB")
+        .set("LIMITS_MESSAGE_BYTES", "1MiB")
+        .set("LOG_SNAPSHOT_BYTES", "1MiB");
+    let first = launch.start()?;
+    let mut tokens = HashMap::new();
+    for agent in AGENTS {
+        tokens.insert(agent.to_owned(), first.agent(agent)?);
+    }
+    let world = World {
+        seed: plan.seed,
+        letters_max: plan.letters_max,
+        tokens,
+        history: Default::default(),
+        gate: Gate::default(),
+    };
+    let (server, ready_max) = thread::scope(|scope| {
+        load::spawn(scope, &world);
+        let ended = kill_and_start(plan, &launch, &world, first);
+        world.gate.close();
+        ended
+    })?;
+    let endings = ending::collect(&world, server);
+    let mut record = world.history.into_record();
+    record.endings = endings.with_context(|| format!("seed {}", plan.seed))?;
+    verify(&launch)?;
+    let violations = check(&record);
+    Ok(Summary::of(plan, &record, ready_max, violations))
+}
+
+/// Kills the server and starts it again, as often as planned. The last one is left running, with nobody connected.
+fn kill_and_start(
+    plan: &Plan,
+    launch: &Launch,
+    world: &World,
+    first: Server,
+) -> anyhow::Result<(Server, Duration)> {
+    let mut dice = Dice::new(plan.seed, 0);
+    let mut server = first;
+    let mut ready_max = server.ready_after;
+    for _ in 0..plan.rounds {
+        world.gate.open(server.address());
+        // How long a server lives is part of the plan; nothing is waited for.
+        thread::sleep(Duration::from_millis(dice.range(LIFE_MS.0, LIFE_MS.1)));
+        let log = server.log_text();
+        server.kill()?;
+        ensure!(!log.contains("panicked at"), "seed {}: the server panicked: {log}", plan.seed);
+        server = launch.start().with_context(|| format!("seed {}: starting again", plan.seed))?;
+        ready_max = ready_max.max(server.ready_after);
+    }
+    Ok((server, ready_max))
+}
+
+/// Lets the program check its own log.
+fn verify(launch: &Launch) -> anyhow::Result<()> {
+    let mut command = Command::new(&launch.binary);
+    let output = command.args(["log", "verify", "--data"]).arg(launch.data()).output();
+    let output = output.context("starting log verify")?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    ensure!(output.status.success(), "the log is damaged: {said}");
+    Ok(())
+}
+
+impl Summary {
+    fn of(plan: &Plan, record: &Record, ready_max: Duration, violations: Vec<Violation>) -> Self {
+        let count = |is: fn(&Event) -> bool| record.events.iter().filter(|event| is(event)).count();
+        let mut ends: HashMap<String, usize> = HashMap::new();
+        for recipient in record.endings.values().filter_map(|ending| ending.recipients.as_ref()).flatten() {
+            *ends.entry(recipient.stage.clone()).or_default() += 1;
+        }
+        let mut ends: Vec<(String, usize)> = ends.into_iter().collect();
+        ends.sort();
+        Summary {
+            seed: plan.seed,
+            rounds: plan.rounds,
+            letters: record.letters.len(),
+            accepted: count(|event| matches!(event, Event::Accepted { .. })),
+            sightings: record.sightings().count(),
+            repeats: record.sightings().filter(|(_, sighting)| sighting.attempt > 1).count(),
+            answers: count(|event| matches!(event, Event::Answered { .. })),
+            ends,
+            ready_max,
+            violations,
+        }
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Summary { seed, rounds, letters, accepted, sightings, repeats, answers, .. } = self;
+        write!(f, "seed {seed}: {rounds} kills, {letters} letters, {accepted} receipts, {sightings} deliveries, ")?;
+        write!(f, "{repeats} again, {answers} answers; ended:")?;
+        for (stage, count) in &self.ends {
+            write!(f, " {count} {stage}")?;
+        }
+        let ready_ms = self.ready_max.as_millis();
+        write!(f, "; ready within {ready_ms} ms; {} violations", self.violations.len())
+    }
+}

@@ -1,0 +1,104 @@
+//! The end: everything that waits is taken and acknowledged, and the bus is asked what became of each message.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Context, ensure};
+use json::Value;
+
+use crate::history::{Ending, Event, Recipient};
+use crate::http::Line;
+use crate::load::{AGENTS, World};
+use crate::server::Server;
+
+/// How often everybody's inbox is emptied before what is left is left; each time waits for a second when there is
+/// nothing, so this is far beyond the longest lease and pause.
+const TURNS_MAX: usize = 30;
+
+/// Takes what waits, asks what became of everything, and stops the server.
+pub(super) fn collect(
+    world: &World,
+    server: Server,
+) -> anyhow::Result<BTreeMap<String, Ending>> {
+    let mut line = Line::connect(server.address()).context("connecting")?;
+    for _ in 0..TURNS_MAX {
+        for agent in AGENTS {
+            empty(world, agent, &mut line)?;
+        }
+        let held = line.call("GET", "/v1/bus", server.operator(), "")?;
+        if held.number("/messages") == Some(0) {
+            break;
+        }
+    }
+    let dead = dead_letters(&mut line, server.operator())?;
+    let waiting = waiting(&mut line, server.operator())?;
+    let ids: BTreeSet<String> = world.history.ids();
+    let mut endings = BTreeMap::new();
+    for id in ids {
+        let path = format!("/v1/messages/{id}/receipt");
+        let receipt = line.call("GET", &path, server.operator(), "")?;
+        ensure!(matches!(receipt.status, 200 | 404), "the receipt of {id}: {receipt}");
+        let value = receipt.json();
+        let recipients = value.as_ref().and_then(|value| value.get("recipients")?.as_array());
+        let recipients = recipients.map(|recipients| recipients.iter().map(recipient).collect());
+        let ending = Ending { recipients, is_dead_letter: dead.contains(&id), waits: waiting.contains(&id) };
+        endings.insert(id, ending);
+    }
+    let code = server.stop()?;
+    ensure!(code == Some(0), "the server stopped with {code:?}");
+    Ok(endings)
+}
+
+/// Takes and acknowledges everything that can be had at once.
+fn empty(world: &World, agent: &str, line: &mut Line) -> anyhow::Result<()> {
+    let token = world.tokens.get(agent).context("an agent without a token")?;
+    let mut wait = "200ms";
+    loop {
+        let asked = world.history.now();
+        let body = format!(r#"{{"max":500,"wait":"{wait}","lease":"60s","dialect":"convoke"}}"#);
+        let taken = line.call("POST", &format!("/v1/agents/{agent}/inbox/take"), token, &body)?;
+        ensure!(taken.status == 200, "taking for {agent}: {taken}");
+        let value = taken.json().context("an answer that is no JSON")?;
+        let deliveries = value.get("deliveries").and_then(Value::as_array).unwrap_or_default();
+        if deliveries.is_empty() {
+            return Ok(());
+        }
+        for delivery in deliveries {
+            drop(world.sight(agent, delivery, asked));
+        }
+        for delivery in deliveries {
+            let id = delivery.get("delivery").and_then(Value::as_str).unwrap_or_default();
+            world.history.note(Event::Acking { delivery: id.to_owned() });
+            let acked = line.call("POST", &format!("/v1/deliveries/{id}/ack"), token, "")?;
+            ensure!(acked.status == 200, "acknowledging {id} for {agent}: {acked}");
+            world.history.note(Event::Acked { delivery: id.to_owned() });
+        }
+        wait = "0s";
+    }
+}
+
+fn dead_letters(line: &mut Line, operator: &str) -> anyhow::Result<BTreeSet<String>> {
+    let listed = line.call("GET", "/v1/dead", operator, "")?;
+    let value = listed.json().context("dead letters that are no JSON")?;
+    Ok(ids_of(value.get("dead")))
+}
+
+fn waiting(line: &mut Line, operator: &str) -> anyhow::Result<BTreeSet<String>> {
+    let mut waiting = BTreeSet::new();
+    for agent in AGENTS {
+        let looked = line.call("GET", &format!("/v1/agents/{agent}/inbox?max=1000"), operator, "")?;
+        let value = looked.json().context("an inbox that is no JSON")?;
+        waiting.extend(ids_of(value.get("messages")));
+    }
+    Ok(waiting)
+}
+
+fn ids_of(list: Option<&Value<'_>>) -> BTreeSet<String> {
+    let items = list.and_then(Value::as_array).unwrap_or_default();
+    items.iter().filter_map(|item| Some(item.get("id")?.as_str()?.to_owned())).collect()
+}
+
+fn recipient(value: &Value<'_>) -> Recipient {
+    let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let attempts = value.get("attempts").and_then(Value::as_integer).unwrap_or(0);
+    Recipient { agent: text("agent"), stage: text("stage"), attempts: u64::try_from(attempts).unwrap_or(0) }
+}
