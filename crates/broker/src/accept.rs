@@ -1,6 +1,6 @@
 //! Taking a message in: is it new, whom does it reach, how long is it wanted, what does it answer.
 
-mod apply;
+pub(crate) mod apply;
 mod targets;
 
 use std::borrow::Cow;

@@ -83,6 +83,8 @@ pub struct DeadView<'b> {
     pub body: Seq,
     /// Who sent it.
     pub from: AgentKey,
+    /// What it means.
+    pub kind: Kind,
     /// To whom it went.
     pub to: String,
     /// How it ended.
@@ -206,6 +208,7 @@ impl Broker {
                 id: message.id,
                 body: message.body,
                 from: message.from,
+                kind: message.kind,
                 to: self.address_of(entry),
                 stage: entry.stage(),
                 at: ended.at,

@@ -73,6 +73,8 @@ impl Broker {
         if entry.stage() == Stage::Answered {
             receipt.stages.extend(ladder.answered.as_ref().and_then(|step| step_of(Stage::Answered, step)));
         }
+        // An answer may come before its question is acknowledged.
+        receipt.stages.sort_by_key(|step| step.at);
         receipt
     }
 

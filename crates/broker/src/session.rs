@@ -7,9 +7,10 @@ use std::collections::BTreeSet;
 
 use message::Reachability;
 
+use crate::accept::apply::TO_WAITER;
 use crate::broker::{Applied, Broker, Decided, Decision};
 use crate::effect::Effects;
-use crate::entry::{End, State};
+use crate::entry::{End, Entry, State};
 use crate::mailbox::{Mailbox, Queue};
 use crate::{AgentKey, Context, EntryKey, Event, Misfit, Refusal, Reply, SessionKey};
 
@@ -157,14 +158,15 @@ impl Broker {
         for session in sessions {
             self.session_closed(session, effects)?;
         }
-        // Nobody knows whether what may be handed out only once has arrived.
-        let once: Vec<EntryKey> = self
+        // Nobody knows whether what may be handed out only once has arrived; and nobody waits for a reply any more.
+        let is_lost = |entry: &Entry| self.is_wanted_once(entry.message) || is_to_waiter(entry);
+        let lost: Vec<EntryKey> = self
             .entries
             .iter()
-            .filter(|(_, entry)| entry.state == State::Flight && self.is_wanted_once(entry.message))
+            .filter(|(_, entry)| entry.state == State::Flight && is_lost(entry))
             .map(|(key, _)| EntryKey(key))
             .collect();
-        for entry in once {
+        for entry in lost {
             self.stray(entry);
         }
         Ok(())
@@ -208,4 +210,10 @@ pub(crate) fn is_a_way(state: State) -> bool {
         State::Done(end) => matches!(end, End::Acknowledged | End::Unconfirmed),
         State::Held | State::Post | State::Dead(_) => false,
     }
+}
+
+/// Tells whether a reply was handed to whoever waits for it, over no connection that the state knows.
+fn is_to_waiter(entry: &Entry) -> bool {
+    let by = entry.ladder.as_ref().and_then(|ladder| ladder.dispatched.as_ref()).map(|step| &*step.by);
+    by == Some(TO_WAITER)
 }

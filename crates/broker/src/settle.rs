@@ -109,6 +109,11 @@ impl Broker {
         ladder.agent.filter(|_| ladder.delivery == Some(delivery))
     }
 
+    /// Returns how far the message of a delivery has come with its recipient.
+    pub fn stage(&self, delivery: DeliveryId) -> Option<Stage> {
+        self.entry(entry_of(delivery)).map(Entry::stage)
+    }
+
     /// Finds the entry of a delivery that is the last one of its entry.
     fn handed_out(&self, agent: AgentKey, delivery: DeliveryId) -> Result<EntryKey, Refusal> {
         let key = entry_of(delivery);

@@ -271,7 +271,12 @@ impl Broker {
             if state.is_open() {
                 session.addressed.insert(key);
             } else {
+                // The number of a connection is given to another one when it is gone.
                 session.addressed.remove(&key);
+                let agent = session.agent;
+                if let Some(entry) = self.entries.get_mut(key.0) {
+                    entry.mailbox = Mailbox::Agent(agent);
+                }
             }
         }
     }

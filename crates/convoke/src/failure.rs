@@ -103,6 +103,15 @@ impl From<io::Error> for Failure {
     }
 }
 
+/// Puts an error and what caused it into one line.
+pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let text = error.downcast_ref::<io::Error>().map_or_else(|| error.to_string(), reason);
+    match error.source() {
+        Some(cause) => format!("{text}: {}", chain(cause)),
+        None => text,
+    }
+}
+
 /// The reason without the number that the operating system gives it.
 pub(crate) fn reason(error: &io::Error) -> String {
     let text = error.to_string();

@@ -45,6 +45,7 @@ pub(crate) struct Settings {
     pub(crate) certificate: Option<PathBuf>,
     pub(crate) key: Option<PathBuf>,
     pub(crate) insecure_remote: bool,
+    pub(crate) metrics_public: bool,
     pub(crate) serve: ServeLimits,
     pub(crate) hub: HubLimits,
     pub(crate) broker: broker::Settings,
@@ -215,6 +216,7 @@ impl Settings {
             certificate: None,
             key: None,
             insecure_remote: false,
+            metrics_public: false,
             serve: ServeLimits {
                 connections_max: 0,
                 connections_per_peer_max: 0,

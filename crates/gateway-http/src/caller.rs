@@ -54,6 +54,14 @@ impl Caller {
         }
     }
 
+    /// Notes that an agent came to its inbox; when the operator looks into it, nobody came.
+    pub(crate) fn visits(&self, agent: &Named) {
+        if matches!(self.principal, Principal::Agent(_) | Principal::Anybody) || agent.key == AgentKey::HUMAN
+        {
+            self.hub.note_visit(agent.key);
+        }
+    }
+
     /// Returns an agent as which the caller may act. Who is not there and who is somebody else look alike to agents.
     pub(crate) fn own(&self, name: &str) -> Result<Named, Problem> {
         let agent = self.agent(name);

@@ -69,6 +69,7 @@ fn dead_text(dead: &DeadView<'_>, hub: &gateway::Hub) -> String {
     Answer::new()
         .text("id", &dead.id.to_string())
         .maybe("from", hub.name_of(dead.from).as_ref().map(|name| name.as_str()))
+        .text("kind", dead.kind.name())
         .text("to", &dead.to)
         .text("stage", dead.stage.name())
         .text("sent", &letters::came(dead.id).to_string())

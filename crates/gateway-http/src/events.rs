@@ -157,8 +157,9 @@ impl Follower {
                 .text("priority", row.priority.name());
             if matches!(happened.name, Name::Accepted | Name::Amended) {
                 let body = self.hub.node().body(row.body).unwrap_or_default();
-                let summary = self.hub.reading(|reading| gateway::summary(&body, reading));
-                answer = answer.text("dialect", row.dialect.name()).maybe("text", summary.as_deref());
+                let said = self.hub.reading(|reading| gateway::said(&body, reading));
+                let head = said.as_deref().map(gateway::head);
+                answer = answer.text("dialect", row.dialect.name()).maybe("text", head.as_deref());
             }
         }
         answer

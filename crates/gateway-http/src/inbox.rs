@@ -29,6 +29,7 @@ pub(crate) async fn look(
 ) -> Result<Response, Problem> {
     let query = Query(query.as_deref());
     let agent = caller.own(&name)?;
+    caller.visits(&agent);
     let dialect = query.dialect()?.unwrap_or(agent.dialect);
     let max = query.number("max")?.unwrap_or(MAX_DEFAULT).min(MAX_LOOK);
     let mut bytes_left = bytes_max(query.number("max_tokens")?);
@@ -67,6 +68,7 @@ pub(crate) async fn take(caller: Caller, At(name): At<String>, body: Body) -> Re
     let body = gateway::body(body)?;
     let agent = caller.own(&name)?;
     let fields = gateway::fields(&body)?;
+    caller.visits(&agent);
     let wishes = Wishes {
         agent: agent.key,
         session: None,

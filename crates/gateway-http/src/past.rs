@@ -76,8 +76,14 @@ pub(crate) async fn ask<R: Send + 'static>(
 }
 
 fn row_text(hub: &Hub, row: &Row, body: &[u8], text: Option<&str>) -> String {
-    let summary = hub.reading(|reading| gateway::summary(body, reading));
-    let highlight = text.and_then(|text| history::highlight(&history::text(body), text, HIGHLIGHT_CHARS));
+    let said = hub.reading(|reading| gateway::said(body, reading));
+    let summary = said.as_deref().map(gateway::head);
+    let highlight = text.and_then(|text| {
+        // What is found elsewhere than in the words themselves is shown with what stands around it.
+        let in_words = said.as_deref().and_then(|said| history::highlight(said, text, HIGHLIGHT_CHARS));
+        let is_marked = |shown: &String| shown.contains('«');
+        in_words.filter(is_marked).or_else(|| history::highlight(&history::text(body), text, HIGHLIGHT_CHARS))
+    });
     Answer::with_capacity(512)
         .number("seq", row.seq.0)
         .text("id", &row.id.to_string())

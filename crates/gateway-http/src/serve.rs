@@ -39,6 +39,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 use tower::ServiceExt;
 
 use crate::serve::body::{Answer, Paced};
@@ -51,6 +52,8 @@ pub use trace::trace;
 /// How long accepting pauses after it failed, at first and at most.
 const PAUSE_FIRST: Duration = Duration::from_millis(10);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
+/// After how long it is said again that nobody can be let in.
+const TELL_AGAIN: Duration = Duration::from_secs(60);
 
 /// After how long silence a peer is asked whether it is still there, how often, and how many times.
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(60);
@@ -125,13 +128,13 @@ async fn accept_until(
     tasks: &mut JoinSet<()>,
 ) {
     tokio::pin!(stop);
-    let mut pause = Duration::ZERO;
+    let mut trouble = Trouble::default();
     loop {
         tokio::select! {
             () = &mut stop => return,
             accepted = listener.accept() => match accepted {
                 Ok((stream, peer)) => {
-                    pause = Duration::ZERO;
+                    trouble.pause = Duration::ZERO;
                     match table.admit(peer.ip()) {
                         Some(slot) => drop(tasks.spawn(shop.clone().connection(stream, peer, slot))),
                         None => refuse(&stream, shop.tls.is_none()),
@@ -139,12 +142,9 @@ async fn accept_until(
                 }
                 Err(error) if is_of_one_connection(&error) => {}
                 Err(error) => {
-                    if pause.is_zero() {
-                        tracing::warn!("cannot accept connections for now: {error}");
-                    }
                     // Descriptors may be short: whoever only keeps us waiting gives one back.
                     table.make_room();
-                    pause = (pause * 2).clamp(PAUSE_FIRST, PAUSE_MAX);
+                    let pause = trouble.pause_after(&error);
                     tokio::select! {
                         () = &mut stop => return,
                         () = tokio::time::sleep(pause) => {}
@@ -153,6 +153,25 @@ async fn accept_until(
             },
             Some(_) = tasks.join_next() => {}
         }
+    }
+}
+
+/// That nobody can be let in for now.
+#[derive(Default)]
+struct Trouble {
+    pause: Duration,
+    told_at: Option<Instant>,
+}
+
+impl Trouble {
+    /// Says what is wrong, but not all the time, and returns how long to wait.
+    fn pause_after(&mut self, error: &io::Error) -> Duration {
+        if self.told_at.is_none_or(|told| told.elapsed() > TELL_AGAIN) {
+            tracing::warn!("cannot accept connections for now: {error}");
+            self.told_at = Some(Instant::now());
+        }
+        self.pause = (self.pause * 2).clamp(PAUSE_FIRST, PAUSE_MAX);
+        self.pause
     }
 }
 

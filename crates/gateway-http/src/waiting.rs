@@ -32,7 +32,7 @@ pub(crate) async fn reply(hub: &Hub, receipt: Receipt, awaited: Awaited) -> Resu
         Some(Outcome::Reply { reply, delivery }) => {
             let settle = Settle::new(hub, delivery);
             let reply = read(hub, reply, receipt.dialect).await?;
-            let text = answer(&receipt, &reply);
+            let text = answer(&current(hub, receipt).await, &reply);
             Ok(settle.with(text).into_response())
         }
         Some(Outcome::Nothing { stage }) => Err(nothing(hub, receipt, stage).await),
@@ -48,11 +48,8 @@ pub(crate) async fn stored_reply(hub: &Hub, receipt: Receipt, reply: MessageId) 
 }
 
 /// Says why no reply came, with the receipt as it is now.
-pub(crate) async fn nothing(hub: &Hub, mut receipt: Receipt, stage: Stage) -> Problem {
-    let id = receipt.id;
-    if let Ok(Some(recipients)) = hub.call(move |turn| Ok(turn.broker().receipt(id))).await {
-        receipt.recipients = recipients;
-    }
+pub(crate) async fn nothing(hub: &Hub, receipt: Receipt, stage: Stage) -> Problem {
+    let receipt = current(hub, receipt).await;
     let (code, detail) = match stage {
         Stage::Dead | Stage::Expired | Stage::Withdrawn | Stage::Unconfirmed => {
             (Code::Undeliverable, format!("the message ended as {stage}, and nobody answered"))
@@ -65,6 +62,15 @@ pub(crate) async fn nothing(hub: &Hub, mut receipt: Receipt, stage: Stage) -> Pr
         | Stage::Answered => (Code::NoReply, format!("no reply came in time: the message is {stage}")),
     };
     Problem::new(code, detail).with("receipt", receipt.to_value().into_owned())
+}
+
+/// Returns a receipt with what has become of the message meanwhile.
+async fn current(hub: &Hub, mut receipt: Receipt) -> Receipt {
+    let id = receipt.id;
+    if let Ok(Some(recipients)) = hub.call(move |turn| Ok(turn.broker().receipt(id))).await {
+        receipt.recipients = recipients;
+    }
+    receipt
 }
 
 /// Reads a reply in the language of the request.

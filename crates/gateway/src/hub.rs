@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use broker::AgentKey;
+use broker::{AgentKey, Command, Door, Reply};
 use dialect::Name;
 use history::History;
 use json::Limits;
@@ -10,6 +10,7 @@ use message::AgentName;
 use node::{CallError, Durations, Node, Turn};
 use tokio::sync::watch;
 
+use crate::pollers::{self, Pollers};
 use crate::{
     Code, Connections, Denied, Directory, Listed, OpenConnection, Principal, Problem, RateLimits, Rates,
     Reading, SealKey, Token, TokenHash,
@@ -63,6 +64,7 @@ struct Inner {
     changes: watch::Sender<u64>,
     stopping: watch::Sender<bool>,
     answered: Durations,
+    pollers: Pollers,
 }
 
 impl Hub {
@@ -79,7 +81,7 @@ impl Hub {
             directory
         });
         let directory = RwLock::new(directory.await?);
-        Ok(Hub {
+        let hub = Hub {
             inner: Arc::new(Inner {
                 rates: Rates::new(limits.rates),
                 connections: Connections::new(limits.connections_max),
@@ -91,8 +93,11 @@ impl Hub {
                 changes: watch::Sender::new(0),
                 stopping: watch::Sender::new(false),
                 answered: Durations::default(),
+                pollers: Pollers::default(),
             }),
-        })
+        };
+        hub.watch_visits();
+        Ok(hub)
     }
 
     /// Returns the node.
@@ -188,6 +193,34 @@ impl Hub {
     /// Returns how long answers took, from the asking until they were durable.
     pub fn answered(&self) -> &Durations {
         &self.inner.answered
+    }
+
+    /// Notes that an agent came by itself to look or to take.
+    pub fn note_visit(&self, agent: AgentKey) {
+        if !self.inner.pollers.visit(agent, self.inner.node.steady()) {
+            return;
+        }
+        let hub = self.clone();
+        self.inner.node.note(move |turn| {
+            let opened = turn.execute(&Command::OpenSession { agent, door: Door::Poll });
+            if let Ok(Reply::Session { session, .. }) = opened {
+                hub.inner.pollers.name(agent, session);
+            }
+        });
+    }
+
+    /// Forgets from time to time who no longer comes, for as long as the hub is there.
+    fn watch_visits(&self) {
+        let inner = Arc::downgrade(&self.inner);
+        tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(pollers::IDLE / 10).await;
+                let Some(inner) = inner.upgrade() else { return };
+                for session in inner.pollers.forget(inner.node.steady()) {
+                    inner.node.note(move |turn| drop(turn.execute(&Command::CloseSession { session })));
+                }
+            }
+        });
     }
 
     /// Returns how many sockets, streams and long polls are open.

@@ -81,18 +81,26 @@ pub fn write(
 /// Characters of a summary at most.
 const SUMMARY_CHARS_MAX: usize = 280;
 
-/// Returns what a stored document is about, in a few words: its title, or the head of its text.
-pub fn summary(body: &[u8], reading: Reading<'_>) -> Option<String> {
+/// Returns what a stored document says in words: its title and its text.
+pub fn said(body: &[u8], reading: Reading<'_>) -> Option<String> {
     let envelope = Envelope::open(body)?;
     let value = json::parse(envelope.document, reading.limits).ok()?;
     let message = translate::dialect(envelope.dialect).decode(&value, reading.names).ok()?.message;
-    let said = message.title.or(message.text)?;
+    match (message.title, message.text) {
+        (Some(title), Some(text)) if title != text => Some(format!("{title}\n{text}")),
+        (Some(said), _) | (None, Some(said)) => Some(said),
+        (None, None) => None,
+    }
+}
+
+/// Returns the head of a text, for a list.
+pub fn head(said: &str) -> String {
     let mut letters = said.chars();
     let mut head: String = letters.by_ref().take(SUMMARY_CHARS_MAX).collect();
     if letters.next().is_some() {
         head.push('…');
     }
-    Some(head)
+    head
 }
 
 /// Returns the text with what has become of the document since, where its dialect has a place for it.

@@ -54,6 +54,8 @@ fn recipient(letter: &Letter, delivery: &Delivery, registry: &Registry) -> Recip
         (answered, &ladder.answered),
     ];
     receipt.stages.extend(steps.into_iter().filter_map(|(stage, step)| Some(entry(stage?, step.as_ref()?))));
+    // An answer may come before its question is acknowledged.
+    receipt.stages.sort_by_key(|step| step.at);
     receipt
 }
 

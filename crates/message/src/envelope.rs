@@ -50,6 +50,7 @@ impl<'a> Envelope<'a> {
 /// Tells whether a text has the form of a `traceparent`: <https://www.w3.org/TR/trace-context/#traceparent-header>.
 fn is_trace(text: &str) -> bool {
     let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-    let is_there = |(at, byte): (usize, u8)| if [2, 35, 52].contains(&at) { byte == b'-' } else { is_hex(byte) };
+    let is_there =
+        |(at, byte): (usize, u8)| if [2, 35, 52].contains(&at) { byte == b'-' } else { is_hex(byte) };
     text.len() == TRACE_BYTES && text.bytes().enumerate().all(is_there)
 }

@@ -48,7 +48,10 @@ fn an_envelope_gives_back_what_was_put_in() {
         let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
         for (given, kept) in [(None, None), (Some(trace), Some(trace)), (Some("00-nonsense"), None)] {
             let sealed = Envelope::seal(*dialect, given, b"{}");
-            assert_eq!(Envelope::open(&sealed), Some(Envelope { dialect: *dialect, trace: kept, document: b"{}" }));
+            assert_eq!(
+                Envelope::open(&sealed),
+                Some(Envelope { dialect: *dialect, trace: kept, document: b"{}" })
+            );
         }
     }
     for wrong in [&b""[..], b"\x01", b"\x00\x00{}", b"\x02\x00{}", b"\x01\xff{}"] {

@@ -19,7 +19,7 @@ use crate::turn::Turn;
 use crate::writer::{Job, Queue};
 
 /// How many letters a stream holds that nobody has read yet.
-const STREAM_LETTERS_MAX: usize = 1_024;
+pub(crate) const STREAM_LETTERS_MAX: u32 = 1_024;
 
 /// Room in the log below which it counts as full.
 const ROOM_BYTES_MIN: u64 = 64 << 10;
@@ -141,7 +141,7 @@ impl Node {
 
     /// Lets letters come as they may leave, as many as there is credit for; there is none at first.
     pub async fn subscribe(&self, wishes: Wishes) -> Result<Subscription, CallError> {
-        let (letters, come) = mpsc::channel(STREAM_LETTERS_MAX);
+        let (letters, come) = mpsc::channel(STREAM_LETTERS_MAX as usize);
         let agent = wishes.agent;
         let waiting = self.call(move |turn| turn.mailman.wait_on(wishes, letters)).await?;
         Ok(Subscription::new(self.clone(), agent, waiting, come))
@@ -226,12 +226,8 @@ impl Node {
     /// Gives a stream more credit, and what it may have at once.
     pub(crate) fn add_credit(&self, waiting: Waiting, more: u32) {
         self.post(move |turn| {
-            let more = more.min(u32::try_from(STREAM_LETTERS_MAX).unwrap_or(u32::MAX));
             turn.mailman.add_credit(waiting, more);
-            if let Some(wishes) = turn.mailman.wishes_of(waiting) {
-                let letters = turn.take(&wishes.take()).unwrap_or_default();
-                turn.mailman.deliver(waiting, letters);
-            }
+            turn.serve(waiting);
         });
     }
 

@@ -1,12 +1,12 @@
 //! Subscriptions: letters as they come, as many as the subscriber has given credit for.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use broker::{AgentKey, SessionKey, Take};
 use message::DeliveryId;
 use tokio::sync::mpsc;
 
-use crate::handle::Node;
+use crate::handle::{Node, STREAM_LETTERS_MAX};
 use crate::mailman::{Letter, Waiting};
 
 /// What somebody who waits for messages wants.
@@ -30,7 +30,7 @@ pub struct Wishes {
 pub struct Subscription {
     node: Node,
     agent: AgentKey,
-    waiting: Waiting,
+    credit: Credit,
     letters: mpsc::Receiver<Letter>,
 }
 
@@ -39,12 +39,38 @@ pub struct Subscription {
 pub struct Credit {
     node: Node,
     waiting: Waiting,
+    purse: Arc<Mutex<Purse>>,
+}
+
+/// Credit is given to the node as far as letters that nobody has read yet have a place; the rest waits here.
+#[derive(Default)]
+struct Purse {
+    /// For how many letters the node has credit or has sent them, and they were not read.
+    given: u32,
+    owed: u32,
 }
 
 impl Credit {
     /// Lets so many more come.
     pub fn add(&self, more: u32) {
-        self.node.add_credit(self.waiting, more);
+        self.change(|purse| purse.owed = purse.owed.saturating_add(more));
+    }
+
+    /// Notes that letters were read.
+    fn read(&self, letters: usize) {
+        let letters = u32::try_from(letters).unwrap_or(u32::MAX);
+        self.change(|purse| purse.given = purse.given.saturating_sub(letters));
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Purse)) {
+        let mut purse = self.purse.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut purse);
+        let more = purse.owed.min(STREAM_LETTERS_MAX - purse.given.min(STREAM_LETTERS_MAX));
+        if more > 0 {
+            purse.owed -= more;
+            purse.given += more;
+            self.node.add_credit(self.waiting, more);
+        }
     }
 }
 
@@ -68,27 +94,32 @@ impl Subscription {
         waiting: Waiting,
         letters: mpsc::Receiver<Letter>,
     ) -> Self {
-        Subscription { node, agent, waiting, letters }
+        let credit = Credit { node: node.clone(), waiting, purse: Arc::default() };
+        Subscription { node, agent, credit, letters }
     }
 
     /// Lets so many more come.
     pub fn add_credit(&self, more: u32) {
-        self.node.add_credit(self.waiting, more);
+        self.credit.add(more);
     }
 
     /// Returns what lets more come from elsewhere than where letters are read.
     pub fn credit(&self) -> Credit {
-        Credit { node: self.node.clone(), waiting: self.waiting }
-    }
-
-    /// Waits for letters and takes as many as have come; none when the node has stopped.
-    pub async fn next_many(&mut self, letters: &mut Vec<Letter>, max: usize) -> usize {
-        self.letters.recv_many(letters, max).await
+        self.credit.clone()
     }
 
     /// Waits for the next letter; there is none when the node has stopped.
     pub async fn next(&mut self) -> Option<Letter> {
-        self.letters.recv().await
+        let letter = self.letters.recv().await;
+        self.credit.read(usize::from(letter.is_some()));
+        letter
+    }
+
+    /// Waits for letters and takes as many as have come; none when the node has stopped.
+    pub async fn next_many(&mut self, letters: &mut Vec<Letter>, max: usize) -> usize {
+        let count = self.letters.recv_many(letters, max).await;
+        self.credit.read(count);
+        count
     }
 }
 
@@ -99,6 +130,6 @@ impl Drop for Subscription {
         while let Ok(letter) = self.letters.try_recv() {
             unread.push(letter.delivery.delivery);
         }
-        self.node.unsubscribe(self.waiting, self.agent, unread);
+        self.node.unsubscribe(self.credit.waiting, self.agent, unread);
     }
 }

@@ -9,7 +9,7 @@ use message::{MessageId, Seq};
 use crate::clock::SystemRandom;
 use crate::counters::Counters;
 use crate::failure::CallError;
-use crate::mailman::{Awaited, Letter, Mailman};
+use crate::mailman::{Awaited, Letter, Mailman, Waiting};
 
 /// What the events of a command need besides the body that it carries.
 const OVERHEAD_BYTES: u64 = 8 << 10;
@@ -101,6 +101,17 @@ impl Turn<'_> {
         }
     }
 
+    /// Hands somebody who waits whatever it may have now, as much as it has credit for.
+    pub(crate) fn serve(&mut self, waiting: Waiting) {
+        while let Some(wishes) = self.mailman.wishes_of(waiting) {
+            let letters = self.take(&wishes.take()).unwrap_or_default();
+            if letters.is_empty() {
+                return;
+            }
+            self.mailman.deliver(waiting, letters);
+        }
+    }
+
     /// Hands what became ready to those who wait, and does what is due, until nothing is left to do or the turn is
     /// long enough.
     pub(crate) fn settle(&mut self, bytes_max: u64) {
@@ -142,9 +153,7 @@ impl Turn<'_> {
         ready.dedup();
         for mailbox in ready {
             for waiting in self.mailman.waiting_at(mailbox, self.broker) {
-                let Some(wishes) = self.mailman.wishes_of(waiting) else { continue };
-                let letters = self.take(&wishes.take()).unwrap_or_default();
-                self.mailman.deliver(waiting, letters);
+                self.serve(waiting);
             }
         }
     }

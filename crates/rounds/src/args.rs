@@ -2,29 +2,58 @@
 
 use std::path::PathBuf;
 
-use clap::Parser;
-use rounds::{Plan, run as run_plan};
+use clap::{Parser, ValueEnum};
+use rounds::faults::Size;
 
-/// Kills the real bus under load.
+const EXAMPLES: &str = "\
+Examples:
+  rounds --binary target/release/convoke kills --rounds 50     kills it fifty times under load
+  rounds --binary target/release/convoke                       every part, short
+  rounds --binary target/release/convoke --size long           every part, long
+  rounds --binary target/release/convoke full herd --seed 7    two parts
+  rounds --list                                                what there is
+
+Exit status: 0 all promises held, 1 one was broken, 2 wrong use.";
+
+/// Does things to the real bus and checks what came of it.
+///
+/// Everything that is left to chance follows from the seed, which is printed.
 #[derive(Clone, Debug, Parser)]
-#[command(name = "rounds")]
+#[command(name = "rounds", after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The program
-    #[arg(long, env = "CONVOKE_BINARY")]
-    pub(crate) binary: PathBuf,
-    /// How often the server is killed
-    #[arg(long, default_value_t = 5)]
-    pub(crate) rounds: u64,
-    /// From which everything follows
-    #[arg(long, default_value_t = 1)]
-    pub(crate) seed: u64,
+    /// Parts to run; all of them by default
+    #[arg(value_name = "PART")]
+    pub(crate) parts: Vec<String>,
+    /// The program; beside this one by default
+    #[arg(long, env = "CONVOKE_BINARY", value_name = "FILE")]
+    pub(crate) binary: Option<PathBuf>,
+    /// How often the server is killed in the part `kills`, instead of what the size says
+    #[arg(long, value_name = "N")]
+    pub(crate) rounds: Option<u64>,
+    /// From which everything follows; by default another one every time
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// How much is done
+    #[arg(long, default_value = "short")]
+    pub(crate) size: SizeWord,
+    /// Lists the parts
+    #[arg(long)]
+    pub(crate) list: bool,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<bool> {
-    let summary = run_plan(&Plan { binary: args.binary.clone(), seed: args.seed, rounds: args.rounds, letters_max: 300 })?;
-    for violation in summary.violations.iter().take(20) {
-        eprintln!("{violation}");
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SizeWord {
+    /// Seconds
+    Short,
+    /// Minutes
+    Long,
+}
+
+impl From<SizeWord> for Size {
+    fn from(word: SizeWord) -> Self {
+        match word {
+            SizeWord::Short => Size::Short,
+            SizeWord::Long => Size::Long,
+        }
     }
-    eprintln!("{summary}");
-    Ok(summary.violations.is_empty())
 }

@@ -102,6 +102,8 @@ pub struct Recipient {
     pub stage: String,
     /// How often it was handed out.
     pub attempts: u64,
+    /// The stages that led there, as the receipt has them.
+    pub stages: String,
 }
 
 /// Everything that was noted.
@@ -127,9 +129,9 @@ impl Record {
         let mut ids: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for event in &self.events {
             match event {
-                Event::Accepted { name, id } => drop(ids.entry(name).or_default().insert(id)),
-                Event::Delivered(sighting) => {
-                    drop(ids.entry(&sighting.name).or_default().insert(&sighting.id));
+                Event::Accepted { name, id } => ids.entry(name).or_default().extend([id.as_str()]),
+                Event::Delivered(Sighting { name, id, .. }) => {
+                    ids.entry(name).or_default().extend([id.as_str()]);
                 }
                 Event::Sending { .. }
                 | Event::Refused { .. }

@@ -8,7 +8,7 @@
 
 pub mod checker;
 pub mod clock;
-//FAULTS
+pub mod faults;
 pub mod history;
 //HOSTILE
 pub mod http;
@@ -20,7 +20,7 @@ pub mod server;
 pub mod socket;
 
 #[cfg(test)]
-mod tests {}
+mod tests;
 
 pub use random::Dice;
 pub use run::{Plan, Summary, run};

@@ -26,8 +26,17 @@ const ASKER: &str = "ask";
 const ANSWERER: &str = "ans";
 
 /// Everybody.
-pub(crate) const AGENTS: [&str; 9] =
-    [SENDERS[0], SENDERS[1], PIPELINER, RECIPIENTS[0], RECIPIENTS[1], RECIPIENTS[2], FALLBACK, ASKER, ANSWERER];
+pub(crate) const AGENTS: [&str; 9] = [
+    SENDERS[0],
+    SENDERS[1],
+    PIPELINER,
+    RECIPIENTS[0],
+    RECIPIENTS[1],
+    RECIPIENTS[2],
+    FALLBACK,
+    ASKER,
+    ANSWERER,
+];
 
 /// The lease of everything that is taken: short, since those who forget must not hold up the end.
 const LEASE: &str = "1s";
@@ -155,11 +164,8 @@ impl Gate {
 fn write_letter(from: &str, number: u64, numbers: &mut HashMap<String, u64>, dice: &mut Dice) -> Letter {
     let to = (*dice.pick(&RECIPIENTS)).to_owned();
     let has_fallback = dice.percent(10);
-    let guarantee = if dice.percent(35) && !has_fallback {
-        Guarantee::AtMostOnce
-    } else {
-        Guarantee::AtLeastOnce
-    };
+    let guarantee =
+        if dice.percent(35) && !has_fallback { Guarantee::AtMostOnce } else { Guarantee::AtLeastOnce };
     let task = (!has_fallback && dice.percent(60)).then(|| {
         let task = format!("{from}-{to}-task-{}", dice.below(4));
         let next = numbers.entry(task.clone()).or_default();

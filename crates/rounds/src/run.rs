@@ -155,7 +155,10 @@ impl Summary {
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Summary { seed, rounds, letters, accepted, sightings, repeats, answers, .. } = self;
-        write!(f, "seed {seed}: {rounds} kills, {letters} letters, {accepted} receipts, {sightings} deliveries, ")?;
+        write!(
+            f,
+            "seed {seed}: {rounds} kills, {letters} letters, {accepted} receipts, {sightings} deliveries, "
+        )?;
         write!(f, "{repeats} again, {answers} answers; ended:")?;
         for (stage, count) in &self.ends {
             write!(f, " {count} {stage}")?;

@@ -143,7 +143,7 @@ impl Server {
     }
 
     /// Kills it, as a power cut would.
-    pub fn kill(mut self) -> anyhow::Result<()> {
+    pub fn kill(&mut self) -> anyhow::Result<()> {
         self.child.kill().context("killing the server")?;
         self.child.wait().context("waiting for the server")?;
         Ok(())

@@ -25,7 +25,15 @@ fn with_names(text: &str, from: Name, to: Name, names: &Names) -> Translation {
 
 /// What the command line asks for.
 fn options(names: &Names) -> Options<'_> {
-    Options { names, limits: LIMITS, carry: Carry::Origin, reports: Reports::Wanted, trusts: &|_| true, seals: None, came: None }
+    Options {
+        names,
+        limits: LIMITS,
+        carry: Carry::Origin,
+        reports: Reports::Wanted,
+        trusts: &|_| true,
+        seals: None,
+        came: None,
+    }
 }
 
 fn report(translation: Translation) -> Report {

@@ -299,8 +299,19 @@ fn members_are_found_where_they_stand() {
     let document = r#"{"a":[1,{"b":"}\"]"}], "c" : -1.5e3}"#;
     assert_eq!(found, [("op", "\"send\""), ("document", document), ("n", "7"), ("s", r#""\\""#)]);
     assert_eq!(members("{}").unwrap(), []);
-    for bad in ["", "[]", "{", "{\"a\"}", "{\"a\":}", "{\"a\":1", "{\"a\":1,}", "{,}", "{\"a\":1}x", "{\"a\":\"x}", "{\"a\":]}"]
-    {
+    for bad in [
+        "",
+        "[]",
+        "{",
+        "{\"a\"}",
+        "{\"a\":}",
+        "{\"a\":1",
+        "{\"a\":1,}",
+        "{,}",
+        "{\"a\":1}x",
+        "{\"a\":\"x}",
+        "{\"a\":]}",
+    ] {
         assert_eq!(members(bad), None, "{bad}");
     }
 }

@@ -18,6 +18,8 @@ use crate::engine::memory::resident;
 const READY_MAX: Duration = Duration::from_secs(20);
 /// How often it is asked whether it is ready.
 const ASK_EVERY: Duration = Duration::from_micros(250);
+/// A folder that has not grown for so long grows no more by itself.
+const SETTLE_EVERY: Duration = Duration::from_millis(500);
 /// The unit in which the system counts processor time for others, `USER_HZ`.
 const TICKS_PER_SECOND: f64 = 100.0;
 
@@ -100,7 +102,10 @@ impl Server {
         match self.kind {
             Kind::NatsAlways | Kind::NatsDefault => nats::make_stream(self.address),
             Kind::RedisAlways | Kind::RedisEverysec => redis::make_stream(self.address),
-            Kind::Ours => self.make_agents(),
+            Kind::Ours => {
+                self.make_agents()?;
+                self.wait_until_settled()
+            }
             Kind::Bare => Ok(()),
         }
     }
@@ -116,6 +121,20 @@ impl Server {
             self.tokens.push(answer["token"].as_str().context("an agent without a token")?.to_owned());
         }
         Ok(())
+    }
+
+    /// Waits until a fresh log has made its segments ahead, as that of a server that runs for a while has.
+    fn wait_until_settled(&self) -> anyhow::Result<()> {
+        let (begun, folder) = (now(), self.folder.join("log"));
+        let mut before = 0;
+        loop {
+            clock::pause(SETTLE_EVERY);
+            let bytes = bytes_in(&folder)?;
+            if bytes == before || begun.elapsed() > READY_MAX {
+                return Ok(());
+            }
+            before = bytes;
+        }
     }
 
     /// The processor time that the server has used so far, in seconds.
@@ -202,6 +221,16 @@ fn command(kind: Kind, tools: &Tools, address: SocketAddr, folder: &Path) -> any
         }
         Kind::Bare => bail!("a bare file is no program"),
     }
+}
+
+/// The size of all files in a folder.
+fn bytes_in(folder: &Path) -> anyhow::Result<u64> {
+    let mut bytes = 0;
+    for entry in fs::read_dir(folder).with_context(|| format!("reading {}", folder.display()))? {
+        // A file may be renamed or removed meanwhile.
+        bytes += entry?.metadata().map_or(0, |file| file.len());
+    }
+    Ok(bytes)
 }
 
 fn free_port() -> anyhow::Result<u16> {

@@ -10,6 +10,9 @@ use crate::mailbox::Mailbox;
 use crate::timers::Timed;
 use crate::{Accepted, MessageKey, Misfit, Target, Time, Tried, turns};
 
+/// By what a reply is handed to whoever waits for it.
+pub(crate) const TO_WAITER: &str = "wait";
+
 impl Broker {
     pub(crate) fn accepted(&mut self, accepted: &Accepted<'_>, at: Time, effects: &mut Effects) -> Applied {
         let seq = self.last;
@@ -153,7 +156,7 @@ impl Broker {
                     entry.attempts = 1;
                     let ladder = entry.climb();
                     (ladder.delivery, ladder.agent) = (Some(*delivery), Some(*agent));
-                    ladder.dispatched = Some(Step { at, by: self.words.say("wait") });
+                    ladder.dispatched = Some(Step { at, by: self.words.say(TO_WAITER) });
                 }
                 self.set_until(key, *until);
             }

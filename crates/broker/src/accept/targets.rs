@@ -6,7 +6,7 @@ use super::warning;
 use crate::broker::Broker;
 use crate::group::GroupKind;
 use crate::mailbox::Mailbox;
-use crate::{Accept, AgentKey, EntryKey, Event, GroupKey, Refusal, Target, nearest};
+use crate::{Accept, AgentKey, Door, EntryKey, Event, GroupKey, Refusal, Target, nearest};
 
 /// Where a message goes.
 pub(super) struct Targets<'a> {
@@ -99,7 +99,9 @@ impl Broker {
         let sessions = self.agents.get(agent).map(|agent| agent.sessions.as_slice()).unwrap_or_default();
         let is_it = |key: u32| self.sessions.get(key).is_some_and(|session| session.number == number);
         let session = sessions.iter().copied().find(|session| is_it(session.0)).ok_or(())?;
-        Ok(Target::Agent { entry, agent, session: Some(session) })
+        // Whoever comes by itself takes from the agent's own mailbox.
+        let has_mailbox = self.sessions.get(session.0).is_some_and(|session| session.door != Door::Poll);
+        Ok(Target::Agent { entry, agent, session: Some(session).filter(|_| has_mailbox) })
     }
 
     fn to_group<'a>(

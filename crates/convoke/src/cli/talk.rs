@@ -28,8 +28,8 @@ pub(crate) enum TalkCommand {
     },
     /// Send a message, or documents of any dialect
     #[command(
-        after_help = "Prints the receipt in one line, with how each recipient can be reached. With --wait it prints the
-reply; exit status 1 when none came.
+        after_help = "Prints the receipt in one line, with how each recipient can be reached. With --wait it
+prints the reply; exit status 1 when none came.
 
 Examples:
   convoke send --to bob \"Please review the parser\"
@@ -40,8 +40,8 @@ Examples:
     Send(Box<SendArgs>),
     /// Look into an inbox, or take what waits in it
     #[command(
-        after_help = "Looking changes nothing. What was taken is this reader's until its lease ends: acknowledge it with
-`convoke ack`, give it back with `convoke nack`.
+        after_help = "Looking changes nothing. What was taken is this reader's until its lease ends: acknowledge
+it with `convoke ack`, give it back with `convoke nack`.
 
 Examples:
   convoke inbox
@@ -196,8 +196,8 @@ Example:
     },
     /// Read an export back: agents are made, messages are sent again
     #[command(
-        after_help = "Messages keep the ids of their senders, so what is already there is not sent twice. New agents get
-new tokens, which are kept in the data folder of a local bus.
+        after_help = "Messages keep the ids of their senders, so what is already there is not sent twice. New
+agents get new tokens, which are kept in the data folder of a local bus.
 
 Examples:
   convoke import bus.jsonl --dry-run
@@ -232,8 +232,8 @@ Example:
 pub(crate) enum AgentCommand {
     /// Make an agent, or change what is known of it
     #[command(
-        after_help = "Prints the token once, the exports that make a shell speak as the agent, and a block for CLAUDE.md or
-AGENTS.md that tells a coding agent how to use the bus.
+        after_help = "Prints the token once, the exports that make a shell speak as the agent, and a block for
+CLAUDE.md or AGENTS.md that tells a coding agent how to use the bus.
 
 Examples:
   convoke agent add bob

@@ -50,6 +50,7 @@ pub(crate) async fn token(
         Form::Text => {
             let token = made.token.as_ref().map(Token::reveal).unwrap_or_default();
             output.line(token)?;
+            output.flush()?;
             eprintln!("shown this once{}", kept_at(kept.as_deref()));
         }
     }

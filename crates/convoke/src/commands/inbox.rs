@@ -68,6 +68,7 @@ fn print_inbox(inbox: &Inbox, asked: Option<Name>, name: &str, output: &mut Outp
         output.line(format_args!("  id {}{stage}{at}", waiting.id))?;
         content(&waiting.document, waiting.dialect, asked, output)?;
     }
+    output.flush()?;
     if inbox.messages.is_empty() {
         eprintln!("nothing waits for {name}");
     } else {
@@ -90,6 +91,7 @@ fn print_taken(taken: &Taken, asked: Option<Name>, name: &str, output: &mut Outp
         output.line(format_args!("  delivery {}{}", delivery.delivery, lease(delivery)))?;
         content(&delivery.document, delivery.dialect, asked, output)?;
     }
+    output.flush()?;
     if taken.deliveries.is_empty() {
         eprintln!("nothing waits for {name}");
     } else {

@@ -115,6 +115,7 @@ async fn print(client: &Client, sent: &Sent, form: Form, output: &mut Output) ->
         }
         (Form::Text, Sent::Receipt(receipt)) => {
             output.line(receipts::in_one_line(client, receipt).await)?;
+            output.flush()?;
             receipts::warn(receipt);
         }
         (Form::Text, Sent::Replied(reply)) => {

@@ -14,7 +14,7 @@ use std::path::Path;
 use gateway_http::Tls;
 
 use crate::cli::server::UpArgs;
-use crate::failure::{Answer, Failure};
+use crate::failure::{Answer, Failure, chain};
 use crate::settings::{self, Settings, Sources};
 use crate::{data, logs};
 
@@ -72,7 +72,7 @@ fn tls(settings: &Settings) -> Result<Option<Tls>, Failure> {
     match Tls::load(certificate, key) {
         Ok(tls) => Ok(Some(tls)),
         Err(error) => {
-            Err(Failure::wrong_use(run::chain(&error)).hint("`convoke doctor` looks closer at both files"))
+            Err(Failure::wrong_use(chain(&error)).hint("`convoke doctor` looks closer at both files"))
         }
     }
 }

@@ -14,7 +14,12 @@ use super::table::{Setting, TABLE};
 pub(super) fn read(path: &Path, text: &str, settings: &mut Settings, problems: &mut Vec<Problem>) {
     let file = File { path, text };
     match DeTable::parse(text) {
-        Ok(table) => file.walk("", table.get_ref(), settings, problems),
+        Ok(table) => {
+            let mut found = Vec::new();
+            file.walk("", table.get_ref(), settings, &mut found);
+            found.sort_by_key(|(offset, _)| *offset);
+            problems.extend(found.into_iter().map(|(_, problem)| problem));
+        }
         Err(error) => {
             let place = file.place(error.span().map_or(0, |span| span.start));
             let message = error.message().lines().next().unwrap_or("not TOML").to_owned();
@@ -29,19 +34,27 @@ struct File<'f> {
 }
 
 impl File<'_> {
-    fn walk(&self, prefix: &str, table: &DeTable<'_>, settings: &mut Settings, problems: &mut Vec<Problem>) {
+    /// Sets what a section says; what is wrong is told with where it stands.
+    fn walk(
+        &self,
+        prefix: &str,
+        table: &DeTable<'_>,
+        settings: &mut Settings,
+        found: &mut Vec<(usize, Problem)>,
+    ) {
         for (key, value) in table {
             let name = format!("{prefix}{}", key.get_ref());
-            let place = self.place(key.span().start);
+            let offset = key.span().start;
             match (setting(&name), value.get_ref()) {
                 (Some(setting), value) => {
-                    let set = setting.kind.set(settings, &given(value), self.path.parent());
-                    problems.extend(set.err().map(|what| Problem::new(place, format!("{name}: {what}"))));
+                    if let Err(what) = setting.kind.set(settings, &given(value), self.path.parent()) {
+                        found.push((offset, Problem::new(self.place(offset), format!("{name}: {what}"))));
+                    }
                 }
                 (None, DeValue::Table(table)) if is_section(&name) => {
-                    self.walk(&format!("{name}."), table, settings, problems);
+                    self.walk(&format!("{name}."), table, settings, found);
                 }
-                (None, _) => problems.push(unknown(place, &name)),
+                (None, _) => found.push((offset, unknown(self.place(offset), &name))),
             }
         }
     }
@@ -71,7 +84,7 @@ fn unknown(place: String, name: &str) -> Problem {
 /// Returns the setting whose name is most like one, if any is at all.
 fn nearest(name: &str) -> Option<&'static str> {
     let (distance, key) = TABLE.iter().map(|setting| (distance(name, setting.key), setting.key)).min()?;
-    (distance <= 2 + name.len() / 4).then_some(key)
+    (distance <= 1 + name.len() / 6).then_some(key)
 }
 
 /// Counts the letters that must be changed, added or left out to make one text of another.

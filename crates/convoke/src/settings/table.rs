@@ -56,6 +56,7 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
     ("memory", "How much is remembered of what is over."),
     ("log", "The durable log. That what is acknowledged is synced to the disk first cannot be set."),
     ("history", "Looking back."),
+    ("metrics", "Figures for Prometheus."),
     ("logs", "What the server writes about itself, to standard error."),
 ];
 
@@ -143,7 +144,7 @@ pub(crate) const TABLE: &[Setting] = &[
             max: 1_000_000,
             set: |settings, count| settings.hub.connections_max = usize_of(count),
         },
-        "64",
+        "256",
         "Sockets, event streams and waiting requests of one agent at the same time.",
     ),
     Setting::new(
@@ -236,20 +237,20 @@ pub(crate) const TABLE: &[Setting] = &[
         "limits.rate",
         Kind::Count {
             min: 1,
-            max: 1_000_000,
+            max: 10_000_000,
             set: |settings, count| settings.hub.rates.per_second = u32_of(count),
         },
-        "20000",
+        "100000",
         "Requests and messages of one agent in a second, on average.",
     ),
     Setting::new(
         "limits.burst",
         Kind::Count {
             min: 1,
-            max: 1_000_000,
+            max: 10_000_000,
             set: |settings, count| settings.hub.rates.burst = u32_of(count),
         },
-        "40000",
+        "200000",
         "Requests and messages of one agent at once.",
     ),
     Setting::new(
@@ -603,6 +604,12 @@ pub(crate) const TABLE: &[Setting] = &[
         Kind::Path(|settings, path| settings.history_file = path),
         "",
         "Its file; by default `history.db` in the data folder. It can be deleted and is then made again from the log.",
+    ),
+    Setting::new(
+        "metrics.public",
+        Kind::Flag(|settings, flag| settings.metrics_public = flag),
+        "false",
+        "Whether `/metrics` needs no token.",
     ),
     Setting::new(
         "logs.format",

@@ -49,6 +49,38 @@ fn tokens_are_kept_for_their_owner_only() {
 }
 
 #[test]
+fn who_speaks_is_said_by_a_flag_a_variable_or_a_token() {
+    let shell = Shell::with_agents(&["ann", "bob"]);
+    let token = fs::read_to_string(shell.data().join("agents/bob.token")).unwrap();
+    let cases = [
+        ("inbox --from bob", ("CONVOKE_AGENT", "ann"), "nothing waits for bob"),
+        ("inbox", ("CONVOKE_AGENT", "ann"), "nothing waits for ann"),
+        ("inbox", ("CONVOKE_TOKEN", token.trim()), "nothing waits for bob"),
+        ("inbox --as human", ("CONVOKE_AGENT", ""), "nothing waits for human"),
+        ("inbox", ("CONVOKE_AGENT", ""), "error: who speaks? this is no terminal, so it is not human"),
+    ];
+    for (line, (name, value), told) in cases {
+        let output = shell.command(line).env(name, value).stdin(Stdio::null()).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(stderr.lines().next(), Some(told), "{line} with {name}={value}");
+    }
+    // An agent's own token does not reach another's inbox, whatever name is given.
+    let output = shell.command("inbox --from ann").env("CONVOKE_TOKEN", token.trim()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn help_of_every_command() {
+    let mut shell = Shell::new();
+    let commands = "agent, agent add, agent list, agent show, agent rm, agent token, agent revoke, who, send, inbox, \
+                    reply, unsend, amend, join, leave, ack, nack, surfaced, extend, receipt, tail, search, dead, \
+                    dead list, dead show, dead retry, dead drop, export, import, demo";
+    let lines: Vec<String> = commands.split(", ").map(|command| format!("{command} --help")).collect();
+    let shown = shell.transcript(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+    insta::assert_snapshot!(shown);
+}
+
+#[test]
 fn a_conversation_for_people() {
     let mut shell = Shell::with_agents(&["ann", "bob"]);
     shell.file("fix.diff", "+ one line\n");

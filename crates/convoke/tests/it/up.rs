@@ -1,11 +1,13 @@
 //! `convoke up`: a real process, a real socket, and a real `kill -9`.
 
 use std::fs;
-use std::io::Write;
-use std::net::TcpStream;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
 
 use crate::bus::{Bus, member};
+use crate::server::Place;
 use crate::session::Session;
 
 #[test]
@@ -14,7 +16,7 @@ fn what_was_acknowledged_survives_a_kill() {
     let folder = outer.path().join("data");
     let bus = Bus::start(&folder);
     let token_file = folder.join("operator.token");
-    for (path, mode) in [(&folder, 0o700), (&token_file, 0o600)] {
+    for (path, mode) in [(&folder, 0o700), (&token_file, 0o600), (&folder.join("origin.key"), 0o600)] {
         assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, mode, "{}", path.display());
     }
     let operator = fs::read_to_string(&token_file).unwrap().trim().to_owned();
@@ -87,4 +89,118 @@ fn a_second_bus_on_the_folder_and_a_door_to_the_world_are_refused() {
     let shown = session.transcript(&commands).replace(&session.path().display().to_string(), "[folder]");
     insta::assert_snapshot!(shown);
     assert_eq!(bus.stop(), 0);
+}
+
+#[test]
+fn in_the_background_until_it_is_told_to_stop() {
+    let place = Place::new();
+    let (code, told) = place.run("up --detach --listen 127.0.0.1:0 --json");
+    assert_eq!(code, 0, "{told}");
+    let server = fs::read_to_string(place.data().join("server.json")).unwrap();
+    assert_eq!(member(&server, "url"), member(&told, "url"));
+    assert_eq!(place.run("who --json").0, 0, "commands find it by themselves");
+    let (code, told) = place.run("up --detach --listen 127.0.0.1:0");
+    assert!(code == 2 && told.contains("error: the bus in [folder]/data does not start"), "{told}");
+    assert!(told.contains("hint: another bus runs on this folder: stop it with `convoke down`"), "{told}");
+    let (code, told) = place.run("down --json");
+    assert!(code == 0 && told.starts_with("{\"event\":\"stopped\",\"pid\":"), "{told}");
+    assert!(!place.data().join("server.json").exists());
+    let (code, told) = place.run("down");
+    assert_eq!((code, &*told), (1, "error: no bus runs on [folder]/data\nhint: `convoke up` starts one\n"));
+    let log = fs::read_to_string(place.data().join("server.log")).unwrap();
+    assert!(log.contains("INFO data in "), "{log}");
+}
+
+#[test]
+fn down_stops_no_process_that_is_not_a_bus() {
+    let place = Place::new();
+    assert_eq!(place.start("").stop(), 0);
+    let pid = std::process::id();
+    let server =
+        format!("{{\"url\":\"http://127.0.0.1:1\",\"pid\":{pid},\"started\":\"2026-11-15T10:00:00Z\"}}");
+    fs::write(place.data().join("server.json"), server).unwrap();
+    let (code, told) = place.run("down");
+    assert_eq!(code, 1, "we are still here: {told}");
+    let held = fs::File::options().write(true).open(place.data().join("log/lock")).unwrap();
+    held.lock().unwrap();
+    fs::remove_file(place.data().join("server.json")).unwrap();
+    let (code, told) = place.run("down");
+    assert!(code == 1 && told.contains("is not a bus that said it was ready"), "{told}");
+}
+
+#[test]
+fn an_open_bus_needs_no_token_and_says_what_that_means() {
+    let place = Place::new();
+    let server = place.start("--open");
+    assert!(
+        server.said().contains("OPEN: no token is needed. Any process on this machine"),
+        "{}",
+        server.said()
+    );
+    let answer = server.ask("/v1/agents", "");
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert_eq!(server.stop(), 0);
+    let (code, told) = place.run("up --open --listen 0.0.0.0:0 --insecure-remote");
+    assert!(code == 2 && told.contains("--open asks nobody for a token"), "{told}");
+    let server = place.start("");
+    assert!(server.ask("/v1/agents", "").starts_with("HTTP/1.1 401"), "only as long as it is said");
+    assert_eq!(server.stop(), 0);
+}
+
+#[test]
+fn while_a_long_log_is_read_the_bus_says_that_it_is_starting() {
+    let place = Place::new();
+    let server = place.start("--open");
+    let line = r#"{"convoke":1,"kind":"note","from":"human","to":["human"],"text":"N"}"#;
+    for batch in 0..10 {
+        let lines: String =
+            (0..2_000).map(|nth| format!("{}\n", line.replace('N', &format!("{batch} {nth}")))).collect();
+        let mut socket = server.connect();
+        let length = lines.len();
+        write!(socket, "POST /v1/messages/batch HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{lines}").unwrap();
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
+    server.kill();
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let mut child = place
+        .command("", &format!("--listen {port}"))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let ask = |path: &str| -> Option<String> {
+        let mut socket = TcpStream::connect(port).ok()?;
+        write!(socket, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer).unwrap();
+        Some(answer)
+    };
+    let mut was_starting = false;
+    loop {
+        let Some(answer) = ask("/readyz") else {
+            assert!(!was_starting, "who listens goes on listening");
+            assert!(child.try_wait().unwrap().is_none(), "it ended");
+            continue;
+        };
+        if answer.starts_with("HTTP/1.1 200") {
+            break;
+        }
+        assert!(answer.starts_with("HTTP/1.1 503") && answer.contains("\"state\":\"starting\""), "{answer}");
+        was_starting = true;
+        let answer = ask("/v1/agents").unwrap();
+        assert!(answer.contains("\"code\":\"starting\"") || answer.starts_with("HTTP/1.1 401"), "{answer}");
+    }
+    assert!(was_starting, "reading so many records takes longer than asking");
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_service_unit_is_printed() {
+    let (code, told) = Place::new().run("service --config my.toml");
+    let binary = env!("CARGO_BIN_EXE_convoke");
+    insta::assert_snapshot!(format!("{}[exit {code}]\n", told.replace(binary, "[convoke]")));
 }

@@ -1,6 +1,7 @@
 //! Serving, over real sockets. Limits are short where a test waits for them to be reached.
 
 mod limits;
+mod places;
 mod stopping;
 mod tls;
 

@@ -74,7 +74,11 @@ async fn events_are_told_as_they_happen_and_resumed_where_they_stopped() {
     let mut resumed = Events::open(&server, "", &server.operator, Some(&id)).await;
     let mut names = Vec::new();
     while names.last().is_none_or(|name| name != "acknowledged") {
-        names.push(resumed.next().await.unwrap().1);
+        let name = resumed.next().await.unwrap().1;
+        // Bob came to his inbox for the first time.
+        if name != "session_opened" {
+            names.push(name);
+        }
     }
     assert_eq!(names, ["hello", "dispatched", "acknowledged"], "nothing is told twice and nothing left out");
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use message::{Address, MessageId, RecipientReceipt, Stage, StageEntry};
+use message::{MessageId, RecipientReceipt, Stage};
 
 use super::ops::{self, Seen};
 use super::world::World;
-use crate::{History, Receipted, Row};
+use crate::{History, Receipted};
 
 /// Compares the history with the broker's memory; returns how many receipts were compared.
 fn check(world: &World, history: &History, messages: &[MessageId], what: &str) -> usize {
@@ -21,36 +21,11 @@ fn check(world: &World, history: &History, messages: &[MessageId], what: &str) -
         if let Some(view) = world.broker.sender(*id).and_then(|from| world.broker.look_at(from)) {
             assert_eq!(found.row.from, view.name, "{what}: {id}");
         }
-        let row = found.row.clone();
-        let found_recipients: Vec<_> = found
-            .recipients
-            .iter()
-            .zip(&expected)
-            .map(|(found, expected)| known(&row, found, expected))
-            .collect();
-        assert_eq!(
-            found.recipients.len(),
-            expected.len(),
-            "{what}: {id}\n{:#?}\n{expected:#?}",
-            found.recipients
-        );
-        assert_eq!(found_recipients, expected, "{what}: {id}");
+        assert_eq!(found.recipients, expected, "{what}: {id}");
         check_stage(&found, &expected);
         compared += 1;
     }
     compared
-}
-
-/// The broker forgets for whom a message was that ended while it waited for one connection: it names whoever has the
-/// number of the connection today, or everyone. The history still knows.
-fn known(row: &Row, found: &RecipientReceipt, expected: &RecipientReceipt) -> RecipientReceipt {
-    let mut found = found.clone();
-    let was_for_connection = row.to.iter().any(|address| matches!(address, Address::Session { .. }));
-    let is_dispatched = |entry: &StageEntry| entry.stage == Stage::Dispatched;
-    if was_for_connection && expected.stage.is_end() && !expected.stages.iter().any(is_dispatched) {
-        (found.agent, found.reachability) = (expected.agent.clone(), expected.reachability);
-    }
-    found
 }
 
 /// The stage of a row is that of a receipt with the same recipients.

@@ -57,6 +57,26 @@ async fn a_stream_has_as_much_as_its_credit() {
 }
 
 #[tokio::test]
+async fn a_stream_with_credit_for_many_takes_gets_everything() {
+    let folder = TempDir::new().unwrap();
+    let mut settings = settings(folder.path());
+    settings.broker.limits.queue_max = 10_000;
+    let bus = Bus::open(settings).await;
+    let sent: Vec<String> = (0..2_500).map(|number| number.to_string()).collect();
+    for id in &sent {
+        bus.send(id, id).await;
+    }
+    // Three at a time, more than the stream holds, and all of it at once.
+    let mut stream = bus.node.subscribe(bus.wishes(3)).await.unwrap();
+    stream.add_credit(10_000);
+    let mut letters = Vec::new();
+    while letters.len() < sent.len() {
+        assert!(stream.next_many(&mut letters, 100).await > 0);
+    }
+    assert_eq!(bus.bodies(&letters), sent);
+}
+
+#[tokio::test]
 async fn what_a_stream_did_not_read_was_never_handed_out() {
     let folder = TempDir::new().unwrap();
     let bus = Bus::open(settings(folder.path())).await;

@@ -62,7 +62,8 @@ pub(super) fn told(record: &Record, violations: &mut Vec<Violation>) {
     }
     for (name, ids) in record.ids() {
         let Some(letter) = record.letters.get(name) else { continue };
-        if letter.guarantee == Guarantee::AtMostOnce {
+        // An answer that comes too late is filed; whoever gave it sees that in the receipt.
+        if letter.guarantee == Guarantee::AtMostOnce || letter.is_awaited {
             continue;
         }
         for id in ids {
@@ -103,7 +104,7 @@ impl<'r> Saw<'r> {
             match event {
                 Event::Acking { delivery } => saw.acking.extend(places.get(delivery.as_str())),
                 Event::Acked { delivery } => saw.acked.extend(places.get(delivery.as_str())),
-                Event::Answered { question, .. } => drop(saw.answered.insert(question)),
+                Event::Answered { question, .. } => saw.answered.extend([question.as_str()]),
                 Event::Sending { .. }
                 | Event::Accepted { .. }
                 | Event::Refused { .. }
@@ -124,12 +125,16 @@ fn one_end(
     violations: &mut Vec<Violation>,
 ) {
     let Letter { name, guarantee, .. } = letter;
-    let Recipient { agent, stage, attempts } = recipient;
+    let Recipient { agent, stage, attempts, stages } = recipient;
     let place = (name.as_str(), agent.as_str());
     let seen = saw.times.get(&place).copied().unwrap_or(0);
     let once = *guarantee == Guarantee::AtMostOnce;
     let mut say = |promise, what: String| {
-        broken(violations, promise, format!("{name} to {agent} ended as {stage}, {what}"));
+        broken(
+            violations,
+            promise,
+            format!("{name} to {agent} ended as {stage}, {what}; its stages: {stages}"),
+        );
     };
     let is_done = matches!(stage.as_str(), "acknowledged" | "answered");
     if saw.acked.contains(&place) && !is_done {
@@ -153,6 +158,8 @@ fn one_end(
         "dead" if once || ending.is_dead_letter => {}
         "dead" => say(Promise::Accounted, "and is not among the dead letters".to_owned()),
         "accepted" | "stored" | "dispatched" | "surfaced" if ending.waits => {}
+        // An answer that was under way to who waited for it has a lease of its own, longer than a run.
+        "stored" | "dispatched" if letter.is_awaited => {}
         _ => say(Promise::Accounted, "and waits nowhere".to_owned()),
     }
 }

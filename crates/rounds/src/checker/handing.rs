@@ -45,8 +45,7 @@ pub(super) fn repeated(record: &Record, violations: &mut Vec<Violation>) {
         by_place.entry((&sighting.name, &sighting.agent)).or_default().push((moment, sighting));
     }
     for ((name, agent), seen) in by_place {
-        let once =
-            record.letters.get(name).is_some_and(|letter| letter.guarantee == Guarantee::AtMostOnce);
+        let once = record.letters.get(name).is_some_and(|letter| letter.guarantee == Guarantee::AtMostOnce);
         if once && seen.len() > 1 {
             let what = format!("{agent} got {name} {} times", seen.len());
             broken(violations, Promise::AtMostOnce, what);

@@ -40,13 +40,7 @@ pub(super) fn run(world: &World, agent: &str, mut dice: Dice) {
     });
 }
 
-fn send(
-    world: &World,
-    socket: &mut Socket,
-    number: u64,
-    letter: &Letter,
-    document: &str,
-) -> io::Result<()> {
+fn send(world: &World, socket: &mut Socket, number: u64, letter: &Letter, document: &str) -> io::Result<()> {
     world.history.note(Event::Sending { name: letter.name.clone() });
     socket.send(&format!(r#"{{"op":"send","ref":{number},"document":{document}}}"#))
 }

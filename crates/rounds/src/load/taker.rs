@@ -51,7 +51,11 @@ fn settle(world: &World, agent: &str, delivery: &str, line: &mut Line, dice: &mu
     };
     let named = delivery.to_owned();
     let is_ack = word == "ack";
-    world.history.note(if is_ack { Event::Acking { delivery: named } } else { Event::Nacking { delivery: named } });
+    world.history.note(if is_ack {
+        Event::Acking { delivery: named }
+    } else {
+        Event::Nacking { delivery: named }
+    });
     let path = format!("/v1/deliveries/{delivery}/{word}");
     let settled = line.call("POST", &path, world.token(agent), body)?;
     if is_ack && settled.status == 200 && settled.body_text().contains("\"acknowledged\"") {

@@ -10,22 +10,24 @@ use crate::http::Line;
 use crate::load::{AGENTS, World};
 use crate::server::Server;
 
-/// How often everybody's inbox is emptied before what is left is left; each time waits for a second when there is
-/// nothing, so this is far beyond the longest lease and pause.
+/// How often everybody's inbox is emptied before what is left is left; each time waits for about a second when there
+/// is nothing.
 const TURNS_MAX: usize = 30;
+/// How often in a row nothing may come: beyond the longest lease and pause of what anybody took.
+const QUIET_MAX: usize = 5;
 
 /// Takes what waits, asks what became of everything, and stops the server.
-pub(super) fn collect(
-    world: &World,
-    server: Server,
-) -> anyhow::Result<BTreeMap<String, Ending>> {
+pub(super) fn collect(world: &World, server: Server) -> anyhow::Result<BTreeMap<String, Ending>> {
     let mut line = Line::connect(server.address()).context("connecting")?;
+    let mut quiet = 0;
     for _ in 0..TURNS_MAX {
+        let mut came = 0;
         for agent in AGENTS {
-            empty(world, agent, &mut line)?;
+            came += empty(world, agent, &mut line)?;
         }
+        quiet = if came == 0 { quiet + 1 } else { 0 };
         let held = line.call("GET", "/v1/bus", server.operator(), "")?;
-        if held.number("/messages") == Some(0) {
+        if held.number("/messages") == Some(0) || quiet == QUIET_MAX {
             break;
         }
     }
@@ -48,10 +50,10 @@ pub(super) fn collect(
     Ok(endings)
 }
 
-/// Takes and acknowledges everything that can be had at once.
-fn empty(world: &World, agent: &str, line: &mut Line) -> anyhow::Result<()> {
+/// Takes and acknowledges everything that can be had at once, and tells how much it was.
+fn empty(world: &World, agent: &str, line: &mut Line) -> anyhow::Result<usize> {
     let token = world.tokens.get(agent).context("an agent without a token")?;
-    let mut wait = "200ms";
+    let (mut wait, mut count) = ("100ms", 0);
     loop {
         let asked = world.history.now();
         let body = format!(r#"{{"max":500,"wait":"{wait}","lease":"60s","dialect":"convoke"}}"#);
@@ -60,8 +62,9 @@ fn empty(world: &World, agent: &str, line: &mut Line) -> anyhow::Result<()> {
         let value = taken.json().context("an answer that is no JSON")?;
         let deliveries = value.get("deliveries").and_then(Value::as_array).unwrap_or_default();
         if deliveries.is_empty() {
-            return Ok(());
+            return Ok(count);
         }
+        count += deliveries.len();
         for delivery in deliveries {
             drop(world.sight(agent, delivery, asked));
         }
@@ -100,5 +103,10 @@ fn ids_of(list: Option<&Value<'_>>) -> BTreeSet<String> {
 fn recipient(value: &Value<'_>) -> Recipient {
     let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let attempts = value.get("attempts").and_then(Value::as_integer).unwrap_or(0);
-    Recipient { agent: text("agent"), stage: text("stage"), attempts: u64::try_from(attempts).unwrap_or(0) }
+    Recipient {
+        agent: text("agent"),
+        stage: text("stage"),
+        attempts: u64::try_from(attempts).unwrap_or(0),
+        stages: value.get("stages").map(Value::to_json).unwrap_or_default(),
+    }
 }

@@ -295,6 +295,7 @@ impl State {
         if let (Some((_, asker, index)), Some((_, _, delivery))) = (straight, told) {
             let part = &mut self.parts[index];
             part.is = Is::Out { until: answer.now.plus_ms(WRITE_MS), session: None };
+            part.to_waiter = true;
             part.attempts = 1;
             part.delivery = Some(delivery);
             part.holder = Some(asker);

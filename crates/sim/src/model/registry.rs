@@ -155,7 +155,8 @@ impl State {
             self.close(session);
         }
         for index in 0..self.parts.len() {
-            if matches!(self.parts[index].is, Is::Out { .. }) && self.is_once(index) {
+            let is_lost = self.is_once(index) || self.parts[index].to_waiter;
+            if matches!(self.parts[index].is, Is::Out { .. }) && is_lost {
                 self.parts[index].is = Is::Stray;
             }
         }
@@ -192,8 +193,12 @@ impl State {
             if matches!(part.is, Is::Out { session: Some(over), .. } if over == session) {
                 part.is = Is::Stray;
             }
-            if part.place == Place::Session(session) && part.is_open() {
-                addressed.push(index);
+            if part.place == Place::Session(session) {
+                if part.is_open() {
+                    addressed.push(index);
+                } else {
+                    part.place = Place::Agent(closed.agent);
+                }
             }
         }
         addressed.sort_by_key(|index| self.parts[*index].order);

@@ -106,6 +106,8 @@ pub(crate) struct Part {
     pub(crate) offered: Time,
     /// Until when it has to take it, once it waits.
     pub(crate) offer_end: Time,
+    /// Whether it is out as a reply to whoever waits for it.
+    pub(crate) to_waiter: bool,
     /// The last handing-out.
     pub(crate) delivery: Option<DeliveryId>,
     /// The number by which the bus knows it, seen when it was handed out.
@@ -322,6 +324,7 @@ impl Part {
             post: None,
             unclaimed: false,
             surfaced: false,
+            to_waiter: false,
             answered: false,
             came_out: false,
             why: None,

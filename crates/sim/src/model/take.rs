@@ -207,6 +207,7 @@ impl State {
     fn hand_out(&mut self, wish: &TakeWish, index: usize, delivery: &Delivery) {
         let part = &mut self.parts[index];
         part.is = Is::Out { until: delivery.lease_until, session: wish.session };
+        part.to_waiter = false;
         part.attempts += 1;
         part.delivery = Some(delivery.delivery);
         part.entry = Some(delivery.entry);

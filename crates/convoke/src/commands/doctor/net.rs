@@ -15,7 +15,7 @@ use rustix::process::{Resource, getrlimit};
 use super::Patient;
 use super::files::name_of;
 use super::finding::Finding;
-use crate::failure::reason;
+use crate::failure::{chain, reason};
 
 /// Descriptors that a bus needs beside its connections.
 const FILES_KEPT: u64 = 96;
@@ -130,6 +130,5 @@ fn unfit(error: &TlsError) -> Finding {
         }
         TlsError::Unfit(_) => "the key must be the one that the certificate was made for",
     };
-    let cause = std::error::Error::source(error).map_or_else(String::new, |cause| format!(": {cause}"));
-    Finding::bad("tls", format!("{error}{cause}")).mend(mend)
+    Finding::bad("tls", chain(error)).mend(mend)
 }

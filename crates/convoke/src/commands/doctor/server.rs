@@ -10,6 +10,7 @@ use message::Timestamp;
 use super::Patient;
 use super::finding::Finding;
 use crate::commands::up::OPERATOR_TOKEN;
+use crate::failure::chain;
 
 /// How long the bus may take to answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
@@ -62,8 +63,7 @@ pub(super) async fn check(patient: &Patient) -> Vec<Finding> {
 }
 
 fn unreachable(url: &str, error: &ClientError) -> Finding {
-    let cause = std::error::Error::source(error).map_or_else(String::new, |cause| format!(": {cause}"));
-    Finding::bad("server", format!("{url} does not answer: {error}{cause}"))
+    Finding::bad("server", format!("{url} does not answer: {}", chain(error)))
         .mend("look at its log; a certificate of your own is trusted with --ca FILE")
 }
 

@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 use super::{folder, ready};
 use crate::cli::server::UpArgs;
 use crate::clock;
-use crate::failure::{Answer, Failure};
+use crate::failure::{Answer, Failure, chain};
 use crate::output::Form;
 use crate::settings::Settings;
 
@@ -54,7 +54,8 @@ pub(super) async fn serve(
         () = signals.asked_to_stop(tls.as_ref()) => return Ok(Answer::Yes),
     };
     let (node, history, started) = started?;
-    let authority = Authority { operator, open: args.open, seal, hosts: super::hosts(&settings), metrics_public: false };
+    let (open, hosts, metrics_public) = (args.open, super::hosts(&settings), settings.metrics_public);
+    let authority = Authority { operator, open, seal, hosts, metrics_public };
     let hub = Hub::new(node.clone(), history, authority, settings.hub.clone()).await.map_err(stopped)?;
     drop(server.routes.send_replace(gateway_http::router(hub.clone())));
     note_running(&url, data)?;
@@ -162,17 +163,6 @@ fn cannot_start(data: &Path, error: &StartError) -> Failure {
         | StartError::Folder(_) => "look with `convoke log verify`",
     };
     Failure::wrong_use(message).hint(hint)
-}
-
-/// Puts an error and what caused it into one line.
-pub(super) fn chain(error: &dyn std::error::Error) -> String {
-    let mut message = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        message = format!("{message}: {cause}");
-        source = cause.source();
-    }
-    message
 }
 
 fn cannot_listen(listen: SocketAddr, error: &io::Error) -> Failure {

@@ -1,0 +1,140 @@
+//! Faults: each is a part with a name, which does something to a bus of its own and says what it did and saw.
+//!
+//! A part fails with an error. It asserts behaviour, never how long something took; how long it took is only told.
+
+mod disk;
+mod floods;
+mod folder;
+mod guests;
+mod priorities;
+mod readers;
+mod replies;
+mod retries;
+mod scene;
+mod settings;
+mod stops;
+
+use std::path::PathBuf;
+
+use crate::{Plan, run};
+
+/// What a part is given.
+#[derive(Clone, Debug)]
+pub struct Stage {
+    /// The program.
+    pub binary: PathBuf,
+    /// From which everything that is left to chance follows.
+    pub seed: u64,
+    /// How much is done.
+    pub size: Size,
+}
+
+/// How much is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// Enough for a gate: seconds.
+    Short,
+    /// Enough for a night: minutes.
+    Long,
+}
+
+/// How a part ended that did not fail.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Saw {
+    /// What was done and seen.
+    This(String),
+    /// Why nothing could be done here.
+    Skipped(String),
+}
+
+/// Something that is done to a bus.
+pub struct Part {
+    /// By which it is called.
+    pub name: &'static str,
+    /// Which faults of the list it covers, and what it does.
+    pub summary: &'static str,
+    /// Does it.
+    pub run: fn(&Stage) -> anyhow::Result<Saw>,
+}
+
+/// Every part, the quick ones first.
+pub const PARTS: &[Part] = &[
+    Part { name: "folder", summary: "F10: a second server on one folder; a copy of it", run: folder::run },
+    Part { name: "settings", summary: "F34: settings that do not exist", run: settings::run },
+    Part {
+        name: "guests",
+        summary: "F24: spoofed senders, replays, revoked tokens, odd paths",
+        run: guests::run,
+    },
+    Part { name: "origins", summary: "F25: Host and Origin, at every door", run: guests::origins },
+    Part {
+        name: "leases",
+        summary: "F11: leases that end, late acks, the last attempt",
+        run: retries::leases,
+    },
+    Part {
+        name: "poison",
+        summary: "F16: poison, expiry waiting and while down, oversize",
+        run: retries::poison,
+    },
+    Part {
+        name: "fallbacks",
+        summary: "F15: fallbacks, loops of them, nobody left",
+        run: retries::fallbacks,
+    },
+    Part {
+        name: "replies",
+        summary: "F14: no reply, a late one, two of them, the same id twice",
+        run: replies::run,
+    },
+    Part {
+        name: "priorities",
+        summary: "F22: a flood of low with some critical, and the reverse",
+        run: priorities::run,
+    },
+    Part { name: "kills", summary: "F1, F12, F13: killed under load, at any instant", run: kills },
+    Part { name: "full", summary: "F6: a full disk", run: disk::full },
+    Part { name: "slow-disk", summary: "F7: a disk that takes its time", run: disk::slow },
+    Part { name: "pause", summary: "F17: the process sleeps, the clock jumps", run: stops::pause },
+    Part {
+        name: "readers",
+        summary: "F18: one reader that does not read beside fast ones",
+        run: readers::run,
+    },
+    Part {
+        name: "flood",
+        summary: "F19: idle connections, slow heads, connect and close",
+        run: floods::connections,
+    },
+    Part {
+        name: "descriptors",
+        summary: "F19: more connections than files may be open",
+        run: floods::descriptors,
+    },
+    Part { name: "herd", summary: "F20: everybody comes back at once", run: floods::herd },
+    Part { name: "overload", summary: "F21: more than can be done, for long", run: floods::overload },
+];
+
+/// Returns a part.
+pub fn part(name: &str) -> Option<&'static Part> {
+    PARTS.iter().find(|part| part.name == name)
+}
+
+impl Size {
+    /// Returns one of two numbers.
+    fn pick(self, short: usize, long: usize) -> usize {
+        match self {
+            Size::Short => short,
+            Size::Long => long,
+        }
+    }
+}
+
+fn kills(stage: &Stage) -> anyhow::Result<Saw> {
+    let rounds = stage.size.pick(4, 60) as u64;
+    let plan = Plan { binary: stage.binary.clone(), seed: stage.seed, rounds, letters_max: 150 };
+    let summary = run(&plan)?;
+    let first: Vec<String> = summary.violations.iter().take(20).map(ToString::to_string).collect();
+    anyhow::ensure!(first.is_empty(), "{summary}\n{}", first.join("\n"));
+    Ok(Saw::This(summary.to_string()))
+}
