@@ -43,6 +43,7 @@ pub(crate) async fn send(
     if sending.is_for_the_bus() {
         return note(&caller, sending);
     }
+    let waits = sending.waits();
     let accepted = caller.hub.call(move |turn| {
         let accepted = sending.accept_and_look(turn)?;
         Ok((sending.incoming, accepted))
@@ -54,6 +55,11 @@ pub(crate) async fn send(
     match (accepted.awaited, answer) {
         (Some(awaited), _) => waiting::reply(&caller.hub, receipt, awaited).await,
         (None, Some(reply)) => waiting::stored_reply(&caller.hub, receipt, reply).await,
+        // Nobody can answer, or the time in which an answer counted is over.
+        (None, None) if waits => {
+            let stage = receipt.stage();
+            Err(waiting::nothing(&caller.hub, receipt, stage).await)
+        }
         (None, None) => Ok(gateway::answer(status, &receipt.to_value())),
     }
 }
@@ -223,9 +229,10 @@ fn author(principal: &Principal, view: &MessageView) -> Result<AgentKey, Problem
 
 /// Returns the dialect that a request names, in its query or its header; `convoke` when it names none.
 pub(crate) fn dialect(query: Query<'_>, headers: &HeaderMap) -> Result<Option<dialect::Name>, Problem> {
-    match query.get("dialect")?.as_deref().or(text(headers, &DIALECT)) {
-        None => Ok(Some(dialect::Name::Convoke)),
-        Some(name) => gateway::dialect_of(name),
+    let in_header = text(headers, &DIALECT).map(gateway::dialect_of).transpose()?;
+    match query.get("dialect")? {
+        None => Ok(in_header.unwrap_or(Some(dialect::Name::Convoke))),
+        Some(name) => gateway::dialect_of(&name),
     }
 }
 

@@ -76,7 +76,10 @@ fn operation(call: &Call) -> Value<'static> {
     members.insert("operationId", Value::from(operation_id(call)));
     if call.who != Who::Anybody {
         let token = object([("token", Value::Array(Vec::new()))]);
-        members.insert("security", Value::Array(vec![token]));
+        let is_socket = call.gives.iter().any(|(_, form)| *form == Form::Upgrade);
+        // The first frame of a socket may show the token, too.
+        let none = is_socket.then(|| Value::Object(Object::new()));
+        members.insert("security", Value::Array(std::iter::once(token).chain(none).collect()));
         members.insert("description", Value::from(format!("For: {}.", who(call.who))));
     }
     if !call.takes.is_empty() {

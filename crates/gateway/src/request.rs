@@ -150,7 +150,7 @@ impl<'a> Fields<'a> {
     }
 
     fn present(&self, key: &str) -> Option<&Value<'a>> {
-        self.0.get(key).filter(|value| !value.is_null())
+        self.0.get(key)
     }
 }
 
@@ -163,9 +163,9 @@ fn milliseconds(key: &str, text: &str) -> Result<u64, Problem> {
     Ok(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX))
 }
 
-/// Decodes what a URL holds; nothing if it is not UTF-8. A `+` is a plus.
+/// Decodes a value of a query; nothing if it is not UTF-8. A `+` is a blank, as forms and libraries write it.
 fn decode(text: &str) -> Option<Cow<'_, str>> {
-    if !text.contains('%') {
+    if !text.contains(['%', '+']) {
         return Some(Cow::Borrowed(text));
     }
     let bytes = text.as_bytes();
@@ -177,6 +177,10 @@ fn decode(text: &str) -> Option<Cow<'_, str>> {
             (b'%', Some(high), Some(low)) => {
                 decoded.push(u8::try_from(high * 16 + low).ok()?);
                 at += 3;
+            }
+            (b'+', ..) => {
+                decoded.push(b' ');
+                at += 1;
             }
             _ => {
                 decoded.push(*byte);

@@ -37,7 +37,7 @@ impl Settings {
             file,
             chunk_events: 32_768,
             text_chunk: 1_024,
-            text_slice: 256,
+            text_slice: 16,
             cache_messages: 131_072,
             page_cache_bytes: 64 << 20,
             readers: 4,

@@ -22,6 +22,11 @@ use crate::text;
 /// Events that are passed in search of texts in one piece, for each text that is wanted.
 const EVENTS_PER_TEXT: u64 = 16;
 
+/// Events that come in one piece when the log moves fast; texts then wait until it is calmer.
+const FAST_EVENTS: u64 = 2_048;
+/// How nice the thread is to others: whoever waits for an answer comes first.
+const NICENESS: i32 = 10;
+
 /// The thread and what it has open.
 struct Worker<'s> {
     shared: &'s Shared,
@@ -38,6 +43,7 @@ pub(crate) fn run(
     mut wait: impl FnMut(Seq) -> Option<Seq>,
     ready: &SyncSender<Result<(), HistoryError>>,
 ) {
+    step_back();
     let mut worker = match Worker::open(shared) {
         Ok(worker) => worker,
         // Whoever waits for it gets the error; if nobody does, nobody misses it.
@@ -70,6 +76,12 @@ pub(crate) fn run(
     }
 }
 
+/// Lets every other thread go first. Where that cannot be said, the thread is one like any other.
+fn step_back() {
+    let thread = rustix::thread::gettid();
+    let _is_nicer = rustix::process::setpriority_process(Some(thread), NICENESS).is_ok();
+}
+
 impl Worker<'_> {
     /// Checks a file that was not closed, and notes that it is open.
     fn begin(&mut self, was_closed: bool) -> Result<(), HistoryError> {
@@ -88,13 +100,15 @@ impl Worker<'_> {
 
     /// Does a piece of what is to be done.
     fn step(&mut self, durable: Seq) -> Result<(), HistoryError> {
-        if self.marks.applied < durable {
+        let new_events = durable.0.saturating_sub(self.marks.applied.0);
+        if new_events > 0 {
             self.apply(durable)?;
         }
         let is_behind = self.marks.applied < durable;
         if self.has_texts() {
             let settings = &self.shared.settings;
-            self.index(if is_behind { settings.text_slice } else { settings.text_chunk })?;
+            let is_fast = is_behind || new_events > FAST_EVENTS;
+            self.index(if is_fast { settings.text_slice } else { settings.text_chunk })?;
         }
         Ok(())
     }

@@ -42,7 +42,7 @@ pub use options::Options;
 pub use plant::Plant;
 pub use report::{Range, Report, Salvaged};
 pub use salvage::salvage;
-pub use segment_log::{Cut, Keeper, LogReader, LogSnapshots, LogSyncer, Opened, SegmentLog};
+pub use segment_log::{Cut, Keeper, LogReader, LogSnapshots, LogSyncer, Opened, Ready, SegmentLog};
 pub use verify::verify;
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use message::Seq;
 
-pub use keeper::Keeper;
+pub use keeper::{Keeper, Ready};
 pub use open::{Cut, Opened};
 pub use reader::LogReader;
 pub use snapshots::LogSnapshots;

@@ -21,9 +21,6 @@ use crate::writer::{Job, Queue};
 /// How many letters a stream holds that nobody has read yet.
 pub(crate) const STREAM_LETTERS_MAX: u32 = 1_024;
 
-/// Room in the log below which it counts as full.
-const ROOM_BYTES_MIN: u64 = 64 << 10;
-
 /// A running node. Copies are the same node.
 #[derive(Clone)]
 pub struct Node {
@@ -171,7 +168,7 @@ impl Node {
 
     /// Tells whether new messages are refused because the disk is full.
     pub fn is_full(&self) -> bool {
-        self.inner.outbox.room().normal < ROOM_BYTES_MIN
+        self.inner.outbox.is_full()
     }
 
     /// Returns the handle that reads the log; bound it by [`Node::durable`].

@@ -7,7 +7,7 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use log::{Batch, Class, Log, RealDisk, Room, SegmentLog, Syncer};
+use log::{Batch, Class, Keeper, Log, RealDisk, SegmentLog, Syncer};
 use message::Seq;
 
 use crate::clock::Clock;
@@ -16,6 +16,8 @@ use crate::failure::{Fatal, describe};
 
 /// Room below which more is looked for here, should the upkeep be late.
 const ROOM_BYTES: u64 = 256 << 10;
+/// Room below which a full disk counts as full.
+const FULL_BYTES: u64 = 1 << 20;
 /// How long to wait before looking again on a full disk.
 const ROOM_PAUSE: Duration = Duration::from_secs(1);
 
@@ -37,13 +39,27 @@ pub(crate) struct Parcel {
 pub(crate) struct Outbox {
     state: Mutex<State>,
     changed: Condvar,
+    keeper: Keeper<RealDisk>,
+    batch_bytes_max: u64,
+}
+
+/// How much fits into the next batch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Room {
+    /// With new work in it.
+    pub(crate) bytes: u64,
+    /// The largest batch that there is.
+    pub(crate) batch_bytes_max: u64,
 }
 
 struct State {
     parcel: Option<Parcel>,
     /// An empty batch with memory, to be used again.
     spare: Option<Batch>,
-    room: Room,
+    /// What is left in the segment that is written to.
+    free: u64,
+    /// Whether segments were made ready once.
+    is_kept: bool,
     /// What was handed over and is not in the log yet.
     bytes_pending: u64,
     closed: bool,
@@ -58,14 +74,16 @@ impl Outbox {
         let state = State {
             parcel: None,
             spare: None,
-            room: log.room(),
+            free: free(log),
+            is_kept: false,
             bytes_pending: 0,
             closed: false,
             done: false,
             durable: log.last(),
             fatal: None,
         };
-        Outbox { state: Mutex::new(state), changed: Condvar::new() }
+        let (keeper, batch_bytes_max) = (log.keeper(), log.room().batch_bytes_max);
+        Outbox { state: Mutex::new(state), changed: Condvar::new(), keeper, batch_bytes_max }
     }
 
     /// Hands a parcel over; the one before must have been taken.
@@ -112,11 +130,37 @@ impl Outbox {
         self.changed.notify_all();
     }
 
-    /// Returns how much fits into the next batch.
+    /// Returns how much fits into the next batch. As long as the disk is not known to be full, new work may use a part
+    /// of the reserve, which is then made ready again.
     pub(crate) fn room(&self) -> Room {
         let state = self.lock();
-        let less = |bytes: u64| bytes.saturating_sub(state.bytes_pending);
-        Room { normal: less(state.room.normal), reserve: less(state.room.reserve), ..state.room }
+        let ready = self.keeper.ready();
+        let free = state.free.saturating_sub(state.bytes_pending);
+        let sure = free + ready.normal;
+        let lent = (free + ready.reserve).min(self.batch_bytes_max) / 2;
+        let bytes = if ready.is_full { sure } else { sure.max(lent) };
+        Room { bytes: bytes.min(self.batch_bytes_max), batch_bytes_max: self.batch_bytes_max }
+    }
+
+    /// Returns how much fits into the next batch, when segments have been made ready.
+    pub(crate) fn room_when_kept(&self) -> Room {
+        let mut state = self.lock();
+        while !state.is_kept && !state.done && state.fatal.is_none() {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        drop(state);
+        self.room()
+    }
+
+    /// Says that segments have been made ready, as far as there is room.
+    pub(crate) fn kept(&self) {
+        self.lock().is_kept = true;
+        self.changed.notify_all();
+    }
+
+    /// Tells whether the disk is full.
+    pub(crate) fn is_full(&self) -> bool {
+        self.keeper.ready().is_full && self.room().bytes < FULL_BYTES
     }
 
     /// Returns an empty batch.
@@ -199,11 +243,12 @@ impl Releaser {
         }
         let durable = if syncer.durable() < needs { self.sync(syncer)? } else { syncer.durable() };
         debug_assert!(durable >= needs, "everything that was handed over was appended");
-        let room = self.room();
+        self.look_for_room();
+        let free = free(&self.log);
         batch.clear();
         let mut state = self.outbox.lock();
         state.bytes_pending = state.bytes_pending.saturating_sub(bytes);
-        (state.durable, state.room, state.spare) = (durable, room, Some(batch));
+        (state.durable, state.free, state.spare) = (durable, free, Some(batch));
         drop(state);
         self.outbox.changed.notify_all();
         for release in releases {
@@ -219,17 +264,21 @@ impl Releaser {
         Ok(durable)
     }
 
-    /// Returns what fits into the log. Where little does, room is looked for first, but not again and again.
-    fn room(&mut self) -> Room {
+    /// Looks for room where there is little, should the upkeep be late, but not again and again.
+    fn look_for_room(&mut self) {
         let room = self.log.room();
         let now = self.clock.steady();
         let is_time = self.looked_for_room.is_none_or(|looked| now.saturating_sub(looked) > ROOM_PAUSE);
         if room.normal >= ROOM_BYTES.min(room.batch_bytes_max) || !is_time {
-            return room;
+            return;
         }
         self.looked_for_room = Some(now);
         // A failure poisons the log, and the next append says so.
         drop(self.log.keeper().keep());
-        self.log.room()
     }
+}
+
+/// Returns what is left in the segment that is written to.
+fn free(log: &SegmentLog<RealDisk>) -> u64 {
+    log.room().reserve.saturating_sub(log.keeper().ready().reserve)
 }

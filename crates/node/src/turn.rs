@@ -10,6 +10,7 @@ use crate::clock::SystemRandom;
 use crate::counters::Counters;
 use crate::failure::CallError;
 use crate::mailman::{Awaited, Letter, Mailman, Waiting};
+use crate::release::Outbox;
 
 /// What the events of a command need besides the body that it carries.
 const OVERHEAD_BYTES: u64 = 8 << 10;
@@ -30,6 +31,7 @@ pub struct Turn<'t> {
     pub(crate) counters: &'t Counters,
     /// How many bytes the batch may have with new work in it.
     pub(crate) room: u64,
+    pub(crate) outbox: &'t Outbox,
 }
 
 impl Turn<'_> {
@@ -50,10 +52,14 @@ impl Turn<'_> {
 
     /// Carries a command out. What it gives back may leave the node only as the result of the call that it is part of.
     pub fn execute(&mut self, command: &Command<'_>) -> Result<Reply, CallError> {
-        if let Some(bytes) = growth(command)
-            && self.batch.bytes() + bytes + OVERHEAD_BYTES > self.room
-        {
-            return Err(CallError::NoRoom);
+        if let Some(bytes) = growth(command) {
+            let bytes = self.batch.bytes() + bytes + OVERHEAD_BYTES;
+            if bytes > self.room {
+                self.room = self.outbox.room_when_kept().bytes;
+            }
+            if bytes > self.room {
+                return Err(CallError::NoRoom);
+            }
         }
         let mut cx = Context { now: self.now, wall: self.wall, random: self.random };
         let (batch, needs, counters) = (&mut *self.batch, &mut *self.needs, self.counters);

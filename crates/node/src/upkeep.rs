@@ -45,6 +45,7 @@ impl Upkeep {
     /// without a fresh snapshot a start takes longer, nothing else.
     pub(crate) fn run(mut self) {
         drop(self.keeper.keep());
+        self.outbox.kept();
         let mut bytes = 0;
         while let Ok(appended) = self.woken.recv() {
             drop(self.keeper.keep());

@@ -165,7 +165,8 @@ impl Writer {
             wall: self.clock.wall(),
             needs: &mut self.needs,
             counters: &self.counters,
-            room: room.normal.min(room.batch_bytes_max),
+            room: room.bytes,
+            outbox: &self.outbox,
         };
         if slept {
             drop(turn.execute(&Command::Wake));

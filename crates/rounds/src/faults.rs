@@ -59,6 +59,7 @@ pub struct Part {
 
 /// Every part, the quick ones first.
 pub const PARTS: &[Part] = &[
+    Part { name: "hostile", summary: "F23: hostile bodies, heads and frames at every call", run: hostile },
     Part { name: "folder", summary: "F10: a second server on one folder; a copy of it", run: folder::run },
     Part { name: "settings", summary: "F34: settings that do not exist", run: settings::run },
     Part {
@@ -91,6 +92,12 @@ pub const PARTS: &[Part] = &[
         name: "priorities",
         summary: "F22: a flood of low with some critical, and the reverse",
         run: priorities::run,
+    },
+    Part { name: "python", summary: "a session by httpx and websockets", run: crate::python::session },
+    Part {
+        name: "openapi",
+        summary: "requests that schemathesis makes up from the OpenAPI document",
+        run: openapi,
     },
     Part { name: "kills", summary: "F1, F12, F13: killed under load, at any instant", run: kills },
     Part { name: "full", summary: "F6: a full disk", run: disk::full },
@@ -130,9 +137,18 @@ impl Size {
     }
 }
 
+fn hostile(stage: &Stage) -> anyhow::Result<Saw> {
+    crate::hostile::run(stage, stage.size.pick(3, 500))
+}
+
+fn openapi(stage: &Stage) -> anyhow::Result<Saw> {
+    let (seconds, examples) = (stage.size.pick(8, 600), stage.size.pick(3, 500));
+    crate::python::schemathesis(stage, seconds as u64, examples as u64)
+}
+
 fn kills(stage: &Stage) -> anyhow::Result<Saw> {
     let rounds = stage.size.pick(4, 60) as u64;
-    let plan = Plan { binary: stage.binary.clone(), seed: stage.seed, rounds, letters_max: 150 };
+    let plan = Plan { binary: stage.binary.clone(), seed: stage.seed, rounds, letters_max: 150, plant: None };
     let summary = run(&plan)?;
     let first: Vec<String> = summary.violations.iter().take(20).map(ToString::to_string).collect();
     anyhow::ensure!(first.is_empty(), "{summary}\n{}", first.join("\n"));

@@ -80,14 +80,20 @@ impl Line {
     pub fn answer(&mut self) -> io::Result<Answer> {
         loop {
             let head = self.head()?;
-            let status = head.split(' ').nth(1).and_then(|word| word.parse().ok()).ok_or_else(odd)?;
+            let status: u16 = head.split(' ').nth(1).and_then(|word| word.parse().ok()).ok_or_else(odd)?;
             // What comes before the answer proper has no body.
             if (100..200).contains(&status) && status != 101 {
                 continue;
             }
-            let body = if status == 101 || status == 204 { Vec::new() } else { self.body(&head)? };
-            return Ok(Answer { status, head, body });
+            return self.answer_after(head);
         }
+    }
+
+    /// Reads the rest of an answer whose head was read.
+    pub fn answer_after(&mut self, head: String) -> io::Result<Answer> {
+        let status = head.split(' ').nth(1).and_then(|word| word.parse().ok()).ok_or_else(odd)?;
+        let body = if status == 101 || status == 204 { Vec::new() } else { self.body(&head)? };
+        Ok(Answer { status, head, body })
     }
 
     /// Reads one line, without its end; nothing when there is no more.

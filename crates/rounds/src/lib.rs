@@ -9,11 +9,12 @@
 pub mod checker;
 pub mod clock;
 pub mod faults;
+mod folders;
 pub mod history;
-//HOSTILE
+pub mod hostile;
 pub mod http;
 mod load;
-//PYTHON
+pub mod python;
 mod random;
 mod run;
 pub mod server;
@@ -23,4 +24,4 @@ pub mod socket;
 mod tests;
 
 pub use random::Dice;
-pub use run::{Plan, Summary, run};
+pub use run::{Plan, Plant, Summary, run};

@@ -76,7 +76,13 @@ fn run_part(part: &Part, stage: &Stage, rounds: Option<u64>) -> bool {
 }
 
 fn kills(stage: &Stage, rounds: u64) -> anyhow::Result<Saw> {
-    let plan = Plan { binary: stage.binary.clone(), seed: stage.seed, rounds, letters_max: LETTERS_MAX };
+    let plan = Plan {
+        binary: stage.binary.clone(),
+        seed: stage.seed,
+        rounds,
+        letters_max: LETTERS_MAX,
+        plant: None,
+    };
     let summary = run(&plan)?;
     for violation in &summary.violations {
         println!("{violation}");

@@ -4,6 +4,7 @@ mod ending;
 
 use std::collections::HashMap;
 use std::fmt;
+use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 use std::thread;
@@ -12,6 +13,7 @@ use std::time::Duration;
 use anyhow::{Context, ensure};
 
 use crate::checker::{Violation, check};
+use crate::folders::copy_folder;
 use crate::history::{Event, Record};
 use crate::load::{self, AGENTS, Gate, World};
 use crate::random::Dice;
@@ -31,6 +33,15 @@ pub struct Plan {
     pub rounds: u64,
     /// Letters that each sender sends at most between two kills.
     pub letters_max: u64,
+    /// Something wrong on purpose, to see that it is found.
+    pub plant: Option<Plant>,
+}
+
+/// Something wrong that is done on purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Plant {
+    /// The disk forgets everything since the last start but one, as one would that lied about syncing.
+    ForgetfulDisk,
 }
 
 /// What came of it.
@@ -105,12 +116,21 @@ fn kill_and_start(
     let mut dice = Dice::new(plan.seed, 0);
     let mut server = first;
     let mut ready_max = server.ready_after;
-    for _ in 0..plan.rounds {
+    for round in 1..=plan.rounds {
+        let forgets = plan.plant == Some(Plant::ForgetfulDisk) && round == plan.rounds;
+        if forgets {
+            copy_folder(&launch.data(), &launch.folder.join("before")).context("copying the data")?;
+        }
         world.gate.open(server.address());
+        let life_ms = if forgets { LIFE_MS.1 } else { dice.range(LIFE_MS.0, LIFE_MS.1) };
         // How long a server lives is part of the plan; nothing is waited for.
-        thread::sleep(Duration::from_millis(dice.range(LIFE_MS.0, LIFE_MS.1)));
+        thread::sleep(Duration::from_millis(life_ms));
         let log = server.log_text();
         server.kill()?;
+        if forgets {
+            fs::remove_dir_all(launch.data()).context("forgetting")?;
+            fs::rename(launch.folder.join("before"), launch.data()).context("forgetting")?;
+        }
         ensure!(!log.contains("panicked at"), "seed {}: the server panicked: {log}", plan.seed);
         server = launch.start().with_context(|| format!("seed {}: starting again", plan.seed))?;
         ready_max = ready_max.max(server.ready_after);

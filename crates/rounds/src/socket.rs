@@ -41,9 +41,10 @@ impl Socket {
     /// Opens a socket of an agent and waits until the server has said that it is ready.
     pub fn open(address: &str, agent: &str, token: &str, query: &str) -> io::Result<Self> {
         let mut socket = Socket::shake_hands(address, agent, token, query)?;
-        match socket.next()? {
+        match socket.hear()? {
             Came::Text(text) if text.contains("\"ready\"") => Ok(socket),
-            other => Err(io::Error::other(format!("no welcome: {other:?}"))),
+            Came::Text(text) => Err(io::Error::other(format!("no welcome: {text}"))),
+            Came::Closed(code) => Err(io::Error::other(format!("closed at once: {code}"))),
         }
     }
 
@@ -76,7 +77,7 @@ impl Socket {
     }
 
     /// Returns the next text; pings are answered on the way.
-    pub fn next(&mut self) -> io::Result<Came> {
+    pub fn hear(&mut self) -> io::Result<Came> {
         loop {
             let (kind, payload) = self.frame()?;
             match kind {

@@ -238,13 +238,12 @@ fn hear(bytes: &[u8]) -> anyhow::Result<Option<(Heard<'_>, usize)>> {
             return Ok(None);
         }
         let payload = &bytes[start..start + length];
-        if head.starts_with(b"HMSG ") {
-            ensure!(!payload.starts_with(b"NATS/1.0 503"), "nobody listens to what we publish");
-            return Ok(Some((Heard::Status, end)));
-        }
         let words: Vec<&[u8]> = head.split(|byte| *byte == b' ').collect();
         // `MSG subject sid [reply] length`
         let reply = (words.len() == 5).then(|| words[3]);
+        if head.starts_with(b"HMSG ") {
+            return Ok(Some((hear_headers(&words, payload)?, end)));
+        }
         return Ok(Some((Heard::Message { reply, payload }, end)));
     }
     match head {
@@ -253,6 +252,18 @@ fn hear(bytes: &[u8]) -> anyhow::Result<Option<(Heard<'_>, usize)>> {
         _ if head.starts_with(b"INFO ") => Ok(Some((Heard::Other, start))),
         _ => bail!("the NATS server said: {}", String::from_utf8_lossy(head)),
     }
+}
+
+/// Reads a message with headers: `HMSG subject sid [reply] header-length length`. One that has only headers is a status.
+fn hear_headers<'i>(words: &[&'i [u8]], payload: &'i [u8]) -> anyhow::Result<Heard<'i>> {
+    ensure!(!payload.starts_with(b"NATS/1.0 503"), "nobody listens to what we publish");
+    let [.., header_length, _] = words else { bail!("a message has no lengths") };
+    let header_length = last_number(header_length).context("a header has no length")?;
+    let payload = payload.get(header_length..).unwrap_or_default();
+    Ok(match words.len() {
+        6 => Heard::Message { reply: Some(words[3]), payload },
+        _ => Heard::Status,
+    })
 }
 
 fn pong(heard: &Heard<'_>, out: &mut Vec<u8>) {

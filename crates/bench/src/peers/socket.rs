@@ -43,11 +43,17 @@ pub(crate) fn is_open(input: &mut Input) -> anyhow::Result<bool> {
     let Some(end) = after(bytes, b"\r\n\r\n") else { return Ok(false) };
     let head = String::from_utf8_lossy(&bytes[..end]);
     ensure!(head.starts_with("HTTP/1.1 101"), "there is no socket: {}", String::from_utf8_lossy(bytes));
-    let Some((frame, length)) = frames::read(&bytes[end..])? else { return Ok(false) };
-    let Frame::Text(text) = frame else { bail!("the server does not say that it is ready") };
-    ensure!(text.starts_with(br#"{"op":"ready""#), "not ready: {}", String::from_utf8_lossy(text));
-    input.consume(end + length);
-    Ok(true)
+    let mut read = end;
+    while let Some((frame, length)) = frames::read(&bytes[read..])? {
+        read += length;
+        // A ping may come first; whatever we say later is a sign of life too.
+        if let Frame::Text(text) = frame {
+            ensure!(text.starts_with(br#"{"op":"ready""#), "not ready: {}", String::from_utf8_lossy(text));
+            input.consume(read);
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 impl Sender {

@@ -105,6 +105,9 @@ fn what_is_delivered_is_acknowledged_once() {
     };
     let (settled, seen, out) = read(&mut nats::Taker::new(0), b"MSG i 1 $JS.ACK.1 2\r\n{}\r\n");
     assert_eq!((settled, seen, out.as_str()), (1, 1, "PUB $JS.ACK.1 0\r\n\r\n"));
+    let with_headers = b"HMSG i 1 $JS.ACK.2 17 19\r\nNATS/1.0\r\nA:b\r\n\r\n{}\r\nHMSG i 1 16 16\r\nNATS/1.0 408\r\n\r\n\r\n";
+    let (settled, seen, out) = read(&mut nats::Taker::new(0), with_headers);
+    assert_eq!((settled, seen, out.as_str()), (1, 1, "PUB $JS.ACK.2 0\r\n\r\n"));
     let entries = b"*1\r\n*2\r\n$1\r\ns\r\n*2\r\n*2\r\n$3\r\n1-0\r\n*2\r\n$1\r\nd\r\n$2\r\n{}\r\n\
         *2\r\n$3\r\n2-0\r\n*2\r\n$1\r\nd\r\n$2\r\n{}\r\n";
     for (acks, answers, commands) in
@@ -153,4 +156,16 @@ fn holding(said: &[u8]) -> Input {
         input.fill_blocking(&mut said).unwrap();
     }
     input
+}
+
+#[test]
+fn a_socket_is_open_when_the_server_is_ready() {
+    let ready = br#"{"op":"ready"}"#;
+    let said =
+        [b"HTTP/1.1 101 Switching Protocols\r\n\r\n", &[0x89, 0][..], &[0x81, ready.len() as u8], ready]
+            .concat();
+    assert!(!socket::is_open(&mut holding(&said[..said.len() - 1])).unwrap());
+    let mut input = holding(&said);
+    assert!(socket::is_open(&mut input).unwrap() && input.rest().is_empty());
+    assert!(socket::is_open(&mut holding(b"HTTP/1.1 401 Unauthorized\r\n\r\n")).is_err());
 }

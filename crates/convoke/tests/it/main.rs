@@ -3,15 +3,18 @@
 
 mod bus;
 mod card;
+mod clients;
 mod demo;
 mod docs;
 mod doctor;
+mod hostile;
 mod keeping;
 mod lexicon_check;
 mod lexicon_validate;
 mod limits;
 mod log;
 mod redact;
+mod rounds;
 mod schema;
 mod server;
 mod session;

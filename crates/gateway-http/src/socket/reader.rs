@@ -45,6 +45,8 @@ pub(super) struct Accepted {
     pub(super) receipted: Receipted,
     pub(super) recipients: Vec<RecipientReceipt>,
     pub(super) awaited: Option<Awaited>,
+    /// Whether its sender waits for a reply.
+    pub(super) waits: bool,
 }
 
 /// The reader's own.
@@ -227,6 +229,7 @@ fn accept(
         receipted: accepted.receipted,
         recipients: accepted.recipients,
         awaited: accepted.awaited,
+        waits,
     })))
 }
 

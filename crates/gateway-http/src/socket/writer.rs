@@ -146,7 +146,7 @@ impl Writer {
     }
 
     fn accepted(&self, accepted: Accepted, waits: &Arc<Semaphore>, out: &mpsc::WeakSender<Out>) -> String {
-        let Accepted { reference, incoming, receipted, recipients, awaited } = accepted;
+        let Accepted { reference, incoming, receipted, recipients, awaited, waits: is_waiting } = accepted;
         let (id, duplicate, answer) = (receipted.id, receipted.duplicate, receipted.answer);
         let receipt = gateway::receipt_of(&incoming, receipted, recipients);
         let text = match self.receipts {
@@ -166,6 +166,9 @@ impl Writer {
             } else if let Some(reply) = answer {
                 let waiter = Waiter { hub: self.hub.clone(), reference, receipt };
                 drop(tokio::spawn(waiter.answer_again(reply, out)));
+            } else if is_waiting {
+                let waiter = Waiter { hub: self.hub.clone(), reference, receipt };
+                drop(tokio::spawn(waiter.tell_nothing(out)));
             }
         }
         text
@@ -251,6 +254,12 @@ impl Waiter {
             Err(problem) => self.error(&problem),
         };
         drop(out.send(told).await);
+    }
+
+    /// Says that nobody can answer, or that the time in which an answer counted is over.
+    async fn tell_nothing(self, out: mpsc::Sender<Out>) {
+        let problem = waiting::nothing(&self.hub, self.receipt.clone(), self.receipt.stage()).await;
+        drop(out.send(self.error(&problem)).await);
     }
 
     /// Says that this socket waits for too many replies; this one goes to the inbox.

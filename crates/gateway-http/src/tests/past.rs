@@ -19,6 +19,8 @@ async fn a_writer_finds_its_own_words_and_nobody_else_does() {
         assert_eq!(found.get("/messages/0/id"), sent.get("/id"), "at once: {}", found.text);
         assert!(found.get("/messages/0/highlight").contains(&format!("«{query}»")), "{}", found.text);
     }
+    let plus = server.call("GET", "/v1/messages?q=lexer+fast", Some(&ann), "").await;
+    assert_eq!(plus.get("/messages/0/text"), "the lexer is fast", "a plus is a blank: {}", plus.text);
     let all = server.call("GET", "/v1/messages?thread=t%201&agent=bob&kind=note", Some(&bob), "").await;
     assert_eq!(all.get("/messages/1/text"), "the lexer is fast", "{}", all.text);
     for path in ["/v1/messages?q=parser", "/v1/messages?thread=t%201", "/v1/messages?agent=ann"] {

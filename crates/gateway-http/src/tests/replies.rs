@@ -47,9 +47,26 @@ async fn nobody_answers_in_time_and_the_late_reply_is_filed() {
     let asked = server.call("POST", "/v1/messages?wait=10ms", Some(&ann), ASK).await;
     assert_eq!((asked.status, asked.get("/code").as_str()), (504, "no_reply"), "{}", asked.text);
     assert_eq!(asked.get("/receipt/stage"), "stored");
+    let again = server.call("POST", "/v1/messages?wait=30s", Some(&ann), ASK).await;
+    assert_eq!(
+        (again.status, again.get("/code").as_str()),
+        (504, "no_reply"),
+        "its time is over: {}",
+        again.text
+    );
     let id = take(&server, &bob).await.get("/deliveries/0/id");
     let late = server.call("POST", "/v1/messages", Some(&bob), &reply_to(&id)).await;
     assert_eq!((late.status, late.get("/warnings/0/code").as_str()), (201, "late_reply"), "{}", late.text);
+}
+
+#[tokio::test]
+async fn where_nobody_can_answer_nobody_waits() {
+    let server = Server::start().await;
+    let ann = server.agent("ann", "").await;
+    let ask = ASK.replace("\"bob\"", "\"#nobody-here\"");
+    let asked = server.call("POST", "/v1/messages?wait=30s", Some(&ann), &ask).await;
+    assert_eq!((asked.status, asked.get("/code").as_str()), (504, "no_reply"), "{}", asked.text);
+    assert_eq!(asked.get("/receipt/warnings/0/code"), "no_recipient");
 }
 
 #[tokio::test]

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use super::shared::{Shared, hold};
+use super::writer::capacity;
+use crate::api::Class;
 use crate::disk::Disk;
 use crate::error::SyncError;
 
@@ -13,9 +15,28 @@ pub struct Keeper<D: Disk> {
     shared: Arc<Shared<D>>,
 }
 
+/// What the segments that are ready take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ready {
+    /// Room for [`Class::Normal`].
+    pub normal: u64,
+    /// Room for [`Class::Reserve`]; includes `normal`.
+    pub reserve: u64,
+    /// Whether there was no room on the disk for another one when one was last wanted.
+    pub is_full: bool,
+}
+
 impl<D: Disk> Keeper<D> {
     pub(super) fn new(shared: Arc<Shared<D>>) -> Self {
         Self { shared }
+    }
+
+    /// Says what the segments that are ready take, besides what is left in the one that is written to.
+    pub fn ready(&self) -> Ready {
+        let options = &self.shared.options;
+        let pool = hold(&self.shared.pool);
+        let room = |class| pool.available(class, options) as u64 * capacity(options.segment_bytes);
+        Ready { normal: room(Class::Normal), reserve: room(Class::Reserve), is_full: pool.full }
     }
 
     /// Makes reserve and spare segments up to their number, as far as there is room.

@@ -69,9 +69,12 @@ pub(super) fn repeated(record: &Record, violations: &mut Vec<Violation>) {
     }
 }
 
+/// A letter in its lane: when it came, when it was asked for, its number, its name.
+type Step<'r> = (Moment, Moment, u64, &'r str);
+
 /// Within a task nothing comes after something that was sent later.
 pub(super) fn ordered(record: &Record, violations: &mut Vec<Violation>) {
-    let mut lanes: BTreeMap<(&str, &str), Vec<(Moment, Moment, u64, &str)>> = BTreeMap::new();
+    let mut lanes: BTreeMap<(&str, &str), Vec<Step<'_>>> = BTreeMap::new();
     for (moment, sighting) in record.sightings() {
         let Some(letter) = record.letters.get(&sighting.name) else { continue };
         // What moved to a fallback entered there at the tail, whenever that was.

@@ -50,9 +50,7 @@ pub(super) fn full(stage: &Stage) -> anyhow::Result<Saw> {
     let mut server = launch.start()?;
     let (ann, bob) = (server.agent("ann")?, server.agent("bob")?);
     let mut line = Line::connect(server.address())?;
-    let accepted = fill(&mut line, &ann)?;
-    let ready = line.call("GET", "/readyz", "", "")?;
-    ensure!(ready.status == 503 && ready.text("state").as_deref() == Some("full"), "ready: {ready}");
+    let (accepted, early) = fill(&mut line, &ann)?;
     let taken = line.call("POST", "/v1/agents/bob/inbox/take", &bob, r#"{"max":3}"#)?;
     ensure!(taken.status == 200, "taking from a full disk: {taken}");
     let deliveries: Vec<String> = taken
@@ -67,41 +65,56 @@ pub(super) fn full(stage: &Stage) -> anyhow::Result<Saw> {
         ensure!(acked.status == 200, "acknowledging on a full disk: {acked}");
     }
     server.must_be_well()?;
-    server.kill()?;
-    // Room comes back: somebody makes the disk larger.
+    // Room comes back: somebody makes the disk larger. The server notices by itself.
     let grown = Command::new("mount").args(["-o", "remount,size=128m"]).arg(&disk).status();
     ensure!(grown.is_ok_and(|status| status.success()), "the disk cannot be made larger");
+    let mut tries = 0;
+    loop {
+        let sent = line.call("POST", "/v1/messages", &ann, &note("ann", "bob", "room", ""))?;
+        if sent.status == 201 {
+            break;
+        }
+        tries += 1;
+        ensure!(sent.status == 507 && tries < 200, "with room again: {sent}");
+        // Nothing comes to ann; this passes the time.
+        line.call("POST", "/v1/agents/ann/inbox/take", &ann, r#"{"wait":"100ms"}"#)?;
+    }
+    server.kill()?;
     let server = launch.start().context("starting after the disk was full")?;
     let mut line = Line::connect(server.address())?;
-    let sent = line.call("POST", "/v1/messages", &ann, &note("ann", "bob", "room", ""))?;
-    ensure!(sent.status == 201, "with room again: {sent}");
     for id in &accepted {
         let receipt = line.call("GET", &format!("/v1/messages/{id}/receipt"), server.operator(), "")?;
         ensure!(receipt.status == 200, "{id} was accepted and is lost: {receipt}");
     }
     Ok(Saw::This(format!(
-        "no_room after {} messages; 3 taken and acknowledged; all there with room again",
+        "full after {} messages, {early} refused before; 3 taken and acknowledged; all there with room again",
         accepted.len()
     )))
 }
 
-/// Sends until nothing fits any more, the large ones first, and returns the ids of what was accepted.
-fn fill(line: &mut Line, ann: &str) -> anyhow::Result<Vec<String>> {
-    let mut accepted = Vec::new();
-    for bytes in [500_000, 50_000, 1_000] {
-        let text = "x".repeat(bytes);
-        loop {
-            let name = format!(r#","native_id":"n-{}""#, accepted.len());
-            let sent = line.call("POST", "/v1/messages", ann, &note("ann", "bob", &text, &name))?;
-            if sent.status != 201 {
-                ensure!(sent.status == 507 && sent.code() == "no_room", "a full disk: {sent}");
-                break;
-            }
+/// Sends until the server says that it is full, the large ones first; returns the ids of what was accepted, and how
+/// often it had no room though it was not full: what comes while a file of the log is being made may be refused.
+fn fill(line: &mut Line, ann: &str) -> anyhow::Result<(Vec<String>, usize)> {
+    let (mut accepted, mut early) = (Vec::new(), 0);
+    let texts = [500_000, 50_000, 1_000].map(|bytes| "x".repeat(bytes));
+    let mut size = 0;
+    loop {
+        let name = format!(r#","native_id":"n-{}""#, accepted.len() + early);
+        let sent = line.call("POST", "/v1/messages", ann, &note("ann", "bob", &texts[size], &name))?;
+        if sent.status == 201 {
             accepted.push(sent.text("id").unwrap_or_default());
-            ensure!(accepted.len() < 10_000, "the small disk is never full");
+            ensure!(accepted.len() < 20_000, "the small disk is never full");
+            continue;
         }
+        ensure!(sent.status == 507 && sent.code() == "no_room", "a full disk: {sent}");
+        let ready = line.call("GET", "/readyz", "", "")?;
+        if ready.status == 503 && ready.text("state").as_deref() == Some("full") {
+            return Ok((accepted, early));
+        }
+        early += 1;
+        ensure!(early < 5_000, "no room, and not full: {ready}");
+        size = (size + 1).min(texts.len() - 1);
     }
-    Ok(accepted)
 }
 
 /// Every sync takes long: answers are late and right, and whoever needs no disk is not held up.

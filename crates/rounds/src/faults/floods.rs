@@ -46,6 +46,7 @@ pub(super) fn connections(stage: &Stage) -> anyhow::Result<Saw> {
     for _ in 0..stage.size.pick(300, 10_000) {
         drop(TcpStream::connect(scene.server.address()));
     }
+    scene.reconnect()?;
     let began = clock::now();
     for number in 0..100 {
         scene.sent("ann", "bob", &format!("{number}"), "")?;

@@ -1,12 +1,10 @@
 //! A folder serves one process; a copy of it is another bus.
 
-use std::fs;
-use std::path::Path;
-
 use anyhow::{Context, ensure};
 
 use super::scene::Scene;
 use super::{Saw, Stage};
+use crate::folders::copy_folder;
 use crate::server::Launch;
 
 pub(super) fn run(stage: &Stage) -> anyhow::Result<Saw> {
@@ -27,18 +25,4 @@ pub(super) fn run(stage: &Stage) -> anyhow::Result<Saw> {
     scene.kill_and_start(|| {})?;
     ensure!(scene.stage(&id)? == "stored", "the first bus lost its message");
     Ok(Saw::This("a second server on the folder was refused; a copy is a bus of its own".to_owned()))
-}
-
-fn copy_folder(from: &Path, to: &Path) -> std::io::Result<()> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let target = to.join(entry.file_name());
-        if entry.file_type()?.is_dir() {
-            copy_folder(&entry.path(), &target)?;
-        } else {
-            fs::copy(entry.path(), target)?;
-        }
-    }
-    Ok(())
 }

@@ -112,7 +112,7 @@ fn revoked(scene: &mut Scene) -> anyhow::Result<()> {
     ensure!(gone.status == 200, "revoking: {gone}");
     let answer = scene.call("eve", "GET", "/v1/me", "")?;
     ensure!(answer.status == 401, "a revoked token still opens: {answer}");
-    match socket.next() {
+    match socket.hear() {
         Ok(Came::Closed(_)) | Err(_) => {}
         Ok(Came::Text(text)) => ensure!(text.contains("no_token"), "the socket goes on: {text}"),
     }

@@ -26,7 +26,7 @@ pub(super) fn run(stage: &Stage) -> anyhow::Result<Saw> {
     for number in 0..fast_count {
         let began = clock::now();
         scene.sent("ann", "fast", &format!("{number}"), "")?;
-        let Came::Text(frame) = fast.next()? else { anyhow::bail!("the fast socket was closed") };
+        let Came::Text(frame) = fast.hear()? else { anyhow::bail!("the fast socket was closed") };
         let value = read(&frame).context("a frame that is no JSON")?;
         let delivery = value.get("delivery").and_then(json::Value::as_str).context("no delivery")?;
         fast.send(&format!(r#"{{"op":"ack","delivery":"{delivery}"}}"#))?;

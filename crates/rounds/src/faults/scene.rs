@@ -128,6 +128,11 @@ impl Scene {
         self.server.kill()?;
         between();
         self.server = self.launch.start()?;
+        self.reconnect()
+    }
+
+    /// Connects anew, as everybody must whose connection was idle when places were short.
+    pub(super) fn reconnect(&mut self) -> anyhow::Result<()> {
         self.line = Line::connect(self.server.address()).context("connecting")?;
         Ok(())
     }

@@ -63,15 +63,15 @@ fn heard(world: &World, name: String, answer: &Answer) {
         let found = value.as_ref().and_then(|value| value.pointer(pointer));
         found.and_then(Value::as_str).map(str::to_owned)
     };
-    match text("/receipt/id") {
+    // Who asks again after the first wait is over may get the receipt alone.
+    match text("/receipt/id").or_else(|| text("/id")) {
         Some(id) => world.history.note(Event::Accepted { name: name.clone(), id }),
         None => {
             let code = answer.to_string();
             world.history.note(Event::Refused { name: name.clone(), code });
         }
     }
-    if answer.status == 200 {
-        let answer = text("/reply/text").unwrap_or_default();
+    if let Some(answer) = text("/reply/text") {
         world.history.note(Event::Answered { question: name, answer });
     }
 }

@@ -31,7 +31,7 @@ pub(super) fn run(world: &World, agent: &str, mut dice: Dice) {
                 send(world, &mut socket, count, &letter, &document)?;
                 open.push_back((count, letter, document));
             }
-            match socket.next()? {
+            match socket.hear()? {
                 Came::Text(text) => hear(world, &text, &mut open),
                 Came::Closed(_) => return Err(io::ErrorKind::ConnectionAborted.into()),
             }

@@ -37,7 +37,7 @@ fn listen(world: &World, agent: &str, opening: &Opening, dice: &mut Dice) -> io:
     open.credits.extend([world.history.now(); CREDIT]);
     open.socket.send(&format!(r#"{{"op":"credit","n":{CREDIT}}}"#))?;
     loop {
-        let Came::Text(text) = open.socket.next()? else {
+        let Came::Text(text) = open.socket.hear()? else {
             return Err(io::ErrorKind::ConnectionAborted.into());
         };
         let Some(frame) = read(&text) else { continue };

@@ -1,0 +1,15 @@
+//! Clients that others wrote: Python's `httpx` and `websockets`, and `schemathesis`, which makes requests up.
+//!
+//! Where their packages cannot be had the tests pass and say what they skipped.
+
+use crate::rounds::run;
+
+#[test]
+fn a_session_in_python() {
+    run("python");
+}
+
+#[test]
+fn requests_made_up_from_the_openapi_document() {
+    run("openapi");
+}

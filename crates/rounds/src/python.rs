@@ -1,0 +1,132 @@
+//! Clients in Python: a virtual environment with pinned packages, and the programs in `tests/clients` run by it.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use anyhow::{Context, ensure};
+
+use crate::faults::{Saw, Stage};
+use crate::server::{Launch, Server};
+
+/// Checks of schemathesis that say nothing here. No schema says everything that a document must be, so a request that
+/// fits it may be refused; and an optional member that is null counts as absent.
+const EXCLUDED: &str = "positive_data_acceptance,negative_data_rejection";
+
+/// Runs the scripted session.
+pub fn session(stage: &Stage) -> anyhow::Result<Saw> {
+    let python = match python() {
+        Ok(python) => python,
+        Err(why) => return Ok(Saw::Skipped(why)),
+    };
+    with_server(stage, |server| {
+        let output = program(&python, server).arg("session.py").output().context("starting python")?;
+        ensure!(output.status.success(), "session.py failed:\n{}", said(&output));
+        Ok(Saw::This(said(&output).trim().replace('\n', "; ")))
+    })
+}
+
+/// Lets schemathesis make up requests from the OpenAPI document, for about so many seconds.
+pub fn schemathesis(stage: &Stage, seconds: u64, examples: u64) -> anyhow::Result<Saw> {
+    let python = match python() {
+        Ok(python) => python,
+        Err(why) => return Ok(Saw::Skipped(why)),
+    };
+    with_server(stage, |server| {
+        if server.call("GET", "/v1/openapi.json", "", "")?.status != 200 {
+            return Ok(Saw::Skipped("there is no /v1/openapi.json".to_owned()));
+        }
+        let mut command = program(&python, server);
+        command
+            .args(["-c", "from schemathesis.cli import schemathesis; schemathesis()", "run"])
+            .arg(format!("http://{}/v1/openapi.json", server.address()))
+            .args(["--header", &format!("Authorization: Bearer {}", server.operator())])
+            .args(["--max-time", &seconds.to_string(), "--max-examples", &examples.to_string()])
+            .args(["--seed", &(stage.seed % 1_000_000).to_string(), "--no-color", "--no-shrink"])
+            .args(["--phases", "examples,coverage,fuzzing", "--continue-on-failure"])
+            .args(["--generation-database", "none", "--exclude-checks", EXCLUDED])
+            // A stream has no end, and a socket is no request.
+            .args(["--exclude-path", "/v1/events", "--exclude-path-regex", "/socket$"])
+            .env("SCHEMATHESIS_HOOKS", "hooks");
+        let output = command.output().context("starting python")?;
+        ensure!(output.status.success(), "schemathesis found something:\n{}", said(&output));
+        let text = said(&output);
+        let cases = text
+            .lines()
+            .find(|line| line.contains(" generated,") || line.ends_with(" generated"))
+            .unwrap_or_default()
+            .trim();
+        Ok(Saw::This(format!("schemathesis: {cases}")))
+    })
+}
+
+fn with_server(stage: &Stage, work: impl FnOnce(&Server) -> anyhow::Result<Saw>) -> anyhow::Result<Saw> {
+    let folder = tempfile::tempdir().context("making a folder")?;
+    let mut server = Launch::new(&stage.binary, folder.path()).start()?;
+    let saw = work(&server)?;
+    server.must_be_well()?;
+    Ok(saw)
+}
+
+/// A program in the folder of the clients.
+fn program(python: &Path, server: &Server) -> Command {
+    let mut command = Command::new(python);
+    command
+        .current_dir(clients())
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("PYTHONPATH", clients())
+        .env("CONVOKE_TEST_URL", format!("http://{}", server.address()))
+        .env("CONVOKE_TEST_OPERATOR", server.operator())
+        .stdin(Stdio::null());
+    command
+}
+
+/// Returns the interpreter with our packages, made if there is none; or why there cannot be one.
+fn python() -> Result<PathBuf, String> {
+    let text = |error: std::io::Error| error.to_string();
+    let target = target();
+    fs::create_dir_all(&target).map_err(text)?;
+    let lock = File::create(target.join("clients-venv.lock")).map_err(text)?;
+    // Several tests may want it at the same time; one makes it, the others wait.
+    lock.lock().map_err(text)?;
+    let folder = target.join("clients-venv");
+    let python = folder.join("bin/python");
+    let requirements = clients().join("requirements.txt");
+    let wanted = fs::read_to_string(&requirements).map_err(text)?;
+    let stamp = folder.join("installed.txt");
+    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
+        return Ok(python);
+    }
+    install(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
+    let mut pip = Command::new(&python);
+    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+    install(pip.args(["--retries", "1", "--timeout", "20", "--requirement"]).arg(&requirements))?;
+    fs::write(&stamp, wanted).map_err(text)?;
+    Ok(python)
+}
+
+fn install(command: &mut Command) -> Result<(), String> {
+    let output = command.stdin(Stdio::null()).output().map_err(|error| format!("python3: {error}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = said(&output);
+    let last = said.trim().lines().last().unwrap_or("it failed").to_owned();
+    Err(format!("the Python packages cannot be installed: {last}"))
+}
+
+fn said(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+fn clients() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients")
+}
+
+/// The build folder, where everything goes that can be made again.
+fn target() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
+    // An absolute folder replaces the root; a relative one is meant from there, as cargo sees it.
+    root.join(target)
+}
