@@ -74,6 +74,8 @@ def waiting():
     question = {"convoke": 1, "kind": "question", "from": "wanda", "to": ["wim"], "text": "how many?"}
     late = check(ann.post("/v1/messages", json={**question, "native_id": "q-0"}, params={"wait": "20ms"}), 504, "no_reply")
     assert late["receipt"]["native_id"] == "q-0"
+    again = check(ann.post("/v1/messages", json={**question, "native_id": "q-0"}, params={"wait": "30s"}), 504, "no_reply")
+    assert again["receipt"]["id"] == late["receipt"]["id"]
     answers = []
     asking = threading.Thread(
         target=lambda: answers.append(ann.post("/v1/messages", json={**question, "native_id": "q-1"}, params={"wait": "30s"}))
@@ -211,7 +213,7 @@ def topics_tokens_and_history():
     durable = check(ann.get("/v1/me"), 200)["seq"]
     while check(operator_bus(), 200)["history"]["indexed"] < durable:
         pass
-    page = check(ann.get("/v1/messages?q=quick%20fox"), 200)
+    page = check(ann.get("/v1/messages", params={"q": "quick fox"}), 200)
     found = [message["id"] for message in page["messages"]]
     assert found == [sent["id"]]
     more = check(bob.post("/v1/agents/theo/tokens", json={"expires": "1d"}), 201)

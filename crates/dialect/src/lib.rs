@@ -57,6 +57,11 @@ pub trait Dialect: Sync {
     /// Reads a document, tolerantly where the specification's users are.
     fn decode(&self, document: &Value<'_>, names: &Names) -> Result<Decoded, Findings>;
 
+    /// Reads a document that nobody needs any more; the same as [`Dialect::decode`], sooner where it can be.
+    fn decode_owned(&self, document: Value<'_>, names: &Names) -> Result<Decoded, Findings> {
+        self.decode(&document, names)
+    }
+
     /// Writes a message as well as this dialect can say it. What it writes is valid.
     fn encode(&self, message: &Message, names: &Names) -> Encoded;
 

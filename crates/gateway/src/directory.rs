@@ -64,6 +64,11 @@ impl Directory {
         by_name.or_else(|| self.agents.get_key_value(&self.names.find(alias)?.slug))
     }
 
+    /// Returns the number of the agent that has this name or alias.
+    pub fn key_of(&self, alias: &str) -> Option<AgentKey> {
+        self.names.find(alias).and_then(|identity| self.agents.get(&identity.slug)).map(|listed| listed.key)
+    }
+
     /// Tells who speaks by an agent's token.
     pub fn speaker(&self, token: &Token, wall: Time) -> Result<Principal, Denied> {
         let (name, listed) = self.agents.get_key_value(token.agent()).ok_or(Denied::NoToken)?;

@@ -235,6 +235,11 @@ impl Hub {
         })
     }
 
+    /// Returns the number of the agent that has this name or alias.
+    pub fn key_of(&self, alias: &str) -> Option<AgentKey> {
+        self.with_directory(|directory| directory.key_of(alias))
+    }
+
     /// Returns the name of an agent.
     pub fn name_of(&self, agent: AgentKey) -> Option<AgentName> {
         self.with_directory(|directory| directory.name_of(agent).cloned())

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use broker::{Accept, AgentKey, Fingerprint, Identity, Time};
-use dialect::{Name, Names, Route};
+use dialect::{Name, Names};
 use json::{Finding, Limits, Object, ParseError, Value};
 use message::{Address, AgentRef, Envelope, Guarantee, Message, Mode, Origin, Priority, Timestamp, Warning};
 use translate::{Carry, Options, Reports};
@@ -90,32 +90,50 @@ pub fn receive(bytes: &[u8], dialect: Option<Name>, reading: Reading<'_>) -> Res
     let object = value.as_object().ok_or(IntakeError::NotAnObject)?;
     if let Some((text, name)) = restored(bytes, &value, object, name, reading) {
         let value = json::parse_str(&text, reading.limits).map_err(IntakeError::Json)?;
-        return read(text.as_bytes(), &value, name, reading);
+        return read(text.as_bytes(), value, name, reading);
     }
-    read(bytes, &value, name, reading)
+    read(bytes, value, name, reading)
 }
 
-fn read(bytes: &[u8], value: &Value<'_>, name: Name, reading: Reading<'_>) -> Result<Incoming, IntakeError> {
-    let Reading { names, trace, .. } = reading;
-    let object = value.as_object().ok_or(IntakeError::NotAnObject)?;
+fn read(bytes: &[u8], value: Value<'_>, name: Name, reading: Reading<'_>) -> Result<Incoming, IntakeError> {
     let language = translate::dialect(name);
+    let fingerprint = fingerprint(name, &value, bytes.len());
+    let routed = value.as_object().and_then(|object| language.route(object)).map(|route| Routed {
+        priority: route.priority,
+        guarantee: route.guarantee,
+        lifetime_ms: route.lifetime_ms,
+        live_only: route.is_live_only,
+    });
     let decoded = language
-        .decode(value, names)
+        .decode_owned(value, reading.names)
         .map_err(|errors| IntakeError::Invalid { dialect: name, errors: errors.into_kept() })?;
-    let route = language.route(object);
     let message = decoded.message;
+    let asked = message.delivery.as_deref();
+    let guarantee = asked.and_then(|wishes| wishes.guarantee);
+    let guarantee = guarantee.or(routed.as_ref().map(|route| route.guarantee));
+    let is_live_only = asked.is_some_and(|wishes| wishes.live_only);
     Ok(Incoming {
         to: addresses(name, &message),
-        priority: route.as_ref().map_or(message.priority.unwrap_or(Priority::Normal), |route| route.priority),
-        guarantee: guarantee(route.as_ref(), &message),
-        lifetime_ms: route.as_ref().and_then(|route| route.lifetime_ms),
-        live_only: is_live_only(route.as_ref(), &message),
-        fingerprint: fingerprint(name, value),
-        envelope: Envelope::seal(name, trace, bytes),
+        priority: routed
+            .as_ref()
+            .map_or(message.priority.unwrap_or(Priority::Normal), |route| route.priority),
+        guarantee: guarantee.unwrap_or(Guarantee::AtLeastOnce),
+        live_only: is_live_only || routed.as_ref().is_some_and(|route| route.live_only),
+        lifetime_ms: routed.and_then(|route| route.lifetime_ms),
+        fingerprint,
+        envelope: Envelope::seal(name, reading.trace, bytes),
         dialect: name,
         warnings: decoded.warnings.into_kept().into_iter().map(Warning::from).collect(),
         message,
     })
+}
+
+/// What a route says that a message does not.
+struct Routed {
+    priority: Priority,
+    guarantee: Guarantee,
+    lifetime_ms: Option<u64>,
+    live_only: bool,
 }
 
 /// Returns what a document was made of, if the bus itself made it: the origin, with what was edited since.
@@ -223,21 +241,12 @@ fn addresses(dialect: Name, message: &Message) -> Vec<Address> {
     message.to.iter().map(|to| if *to == Address::All { channel() } else { to.clone() }).collect()
 }
 
-fn guarantee(route: Option<&Route<'_>>, message: &Message) -> Guarantee {
-    let asked = message.delivery.as_ref().and_then(|wishes| wishes.guarantee);
-    asked.or(route.map(|route| route.guarantee)).unwrap_or(Guarantee::AtLeastOnce)
-}
-
-fn is_live_only(route: Option<&Route<'_>>, message: &Message) -> bool {
-    let asked = message.delivery.as_ref().is_some_and(|wishes| wishes.live_only);
-    asked || route.is_some_and(|route| route.is_live_only)
-}
-
 /// Takes the fingerprint of what a document says: as JSON in one form, without what may differ between repeats.
 ///
 /// A fast hash is enough: it is compared only with documents of the same sender, who would deceive nobody but itself.
-fn fingerprint(dialect: Name, document: &Value<'_>) -> Fingerprint {
-    let text = match dialect {
+fn fingerprint(dialect: Name, document: &Value<'_>, bytes: usize) -> Fingerprint {
+    let mut text = String::with_capacity(bytes);
+    let written = match dialect {
         // A sender that tries again counts its tries.
         Name::Coord => {
             let mut document = document.clone();
@@ -245,10 +254,13 @@ fn fingerprint(dialect: Name, document: &Value<'_>) -> Fingerprint {
             if let Some(metadata) = metadata.and_then(Value::as_object_mut) {
                 metadata.remove("retry_count");
             }
-            document.to_json()
+            json::write_value(&mut text, &document)
         }
-        Name::Comms | Name::Bus | Name::Channel | Name::Wire | Name::Convoke => document.to_json(),
+        Name::Comms | Name::Bus | Name::Channel | Name::Wire | Name::Convoke => {
+            json::write_value(&mut text, document)
+        }
     };
+    written.expect("a string takes whatever is written");
     Fingerprint(xxhash_rust::xxh3::xxh3_128(text.as_bytes()).to_le_bytes())
 }
 

@@ -104,8 +104,8 @@ impl Sending {
 /// Refuses a document that says that somebody else sent it.
 fn sender(hub: &Hub, principal: &Principal, incoming: &Incoming) -> Result<AgentKey, Problem> {
     let from = incoming.message.from.as_str();
-    match hub.find(from) {
-        Some((_, agent, _)) if principal.may_send_as(agent) => Ok(agent),
+    match hub.key_of(from) {
+        Some(agent) if principal.may_send_as(agent) => Ok(agent),
         Some(_) | None => {
             Err(Problem::new(Code::NotYours, format!("this token does not speak for `{from}`")))
         }

@@ -68,15 +68,21 @@ impl FromStr for Uuid {
     }
 }
 
+const HEX: &[u8; 16] = b"0123456789abcdef";
+
 impl fmt::Display for Uuid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, byte) in self.0.iter().enumerate() {
-            if matches!(at, 4 | 6 | 8 | 10) {
-                f.write_str("-")?;
+        let mut text = [b'-'; 36];
+        let mut at = 0;
+        for (number, byte) in self.0.iter().enumerate() {
+            if matches!(number, 4 | 6 | 8 | 10) {
+                at += 1;
             }
-            write!(f, "{byte:02x}")?;
+            text[at] = HEX[usize::from(byte >> 4)];
+            text[at + 1] = HEX[usize::from(byte & 15)];
+            at += 2;
         }
-        Ok(())
+        f.write_str(std::str::from_utf8(&text).unwrap_or_default())
     }
 }
 

@@ -53,13 +53,17 @@ impl Dialect for Convoke {
         })
     }
 
-    fn decode(&self, document: &Value<'_>, _: &Names) -> Result<Decoded, Findings> {
+    fn decode(&self, document: &Value<'_>, names: &Names) -> Result<Decoded, Findings> {
+        self.decode_owned(document.clone(), names)
+    }
+
+    fn decode_owned(&self, document: Value<'_>, _: &Names) -> Result<Decoded, Findings> {
         let collect = |list: Vec<json::Finding>| {
             let mut findings = Findings::new(FINDINGS_MAX);
             list.into_iter().for_each(|finding| findings.add(finding));
             findings
         };
-        match message::from_value(document.clone()) {
+        match message::from_value(document) {
             Ok(decoded) => {
                 let mut message = decoded.message;
                 message.origin = None;

@@ -2,6 +2,8 @@
 //!
 //! For frames that carry a document: the frame is looked at, the document is read by whom it concerns, once.
 
+use crate::parse::special_from;
+
 /// A text whose outermost form is not that of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotAnObject;
@@ -83,6 +85,7 @@ impl<'a> Shallow<'a> {
             return Err(NotAnObject);
         }
         loop {
+            self.at = special_from(self.text.as_bytes(), self.at.min(self.text.len()));
             match self.peek() {
                 None => return Err(NotAnObject),
                 Some(b'"') => {

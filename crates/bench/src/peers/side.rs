@@ -9,7 +9,7 @@ use super::speech::{Consume, Publish};
 use super::{bare, http, nats, redis, socket};
 
 /// Messages of an atomic batch. Larger ones are faster: JetStream syncs several times for each.
-pub(crate) const BATCH: u64 = 256;
+const BATCH: u64 = 256;
 
 /// Who publishes how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,6 +106,20 @@ impl Side {
             | Side::OursHttp
             | Side::OursRefused
             | Side::Bare => (connections, window),
+        }
+    }
+
+    /// Whether the server closes connections on which nothing was said while others had their turn.
+    pub(crate) fn is_closed_when_idle(self) -> bool {
+        match self {
+            Side::OursHttp | Side::OursRefused => true,
+            Side::Nats
+            | Side::NatsBatches
+            | Side::NatsDefault
+            | Side::Redis
+            | Side::RedisEverysec
+            | Side::Ours
+            | Side::Bare => false,
         }
     }
 

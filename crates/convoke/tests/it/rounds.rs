@@ -15,8 +15,8 @@ pub(crate) fn run(name: &str) {
     let stage = Stage { binary, seed: SEED, size: Size::Short };
     let part = part(name).unwrap_or_else(|| panic!("there is no part {name}"));
     match (part.run)(&stage) {
-        Ok(Saw::This(what)) => println!("{name}: {what}"),
-        Ok(Saw::Skipped(why)) => println!("{name}: skipped: {why}"),
+        Ok(Saw::This(what)) => eprintln!("{name}: {what}"),
+        Ok(Saw::Skipped(why)) => eprintln!("{name}: skipped: {why}"),
         Err(error) => panic!("{name}, seed {SEED}: {error:#}"),
     }
 }

@@ -128,10 +128,9 @@ impl Reader {
             Ok(frame) => frame,
             Err(problem) => return Some(refused(None, problem)),
         };
-        let reference = owned(frame.reference());
         match self.op(&frame) {
             Ok(op) => op,
-            Err(problem) => Some(refused(reference, problem)),
+            Err(problem) => Some(refused(owned(frame.reference()), problem)),
         }
     }
 
@@ -184,10 +183,7 @@ impl Reader {
 impl Op {
     fn carry_out(self, turn: &mut Turn<'_>, agents: &[AgentKey], receipts: Receipts) -> Done {
         match self {
-            Op::Send { reference, sending } => match accept(turn, *sending, receipts, reference.clone()) {
-                Ok(done) => done,
-                Err(problem) => Done::Refused { reference, delivery: None, problem: Box::new(problem) },
-            },
+            Op::Send { reference, sending } => accept(turn, *sending, receipts, reference),
             Op::Note { reference, sending } => match sending.note(turn) {
                 Ok(()) => Done::Settled { reference },
                 Err(problem) => Done::Refused { reference, delivery: None, problem: Box::new(problem) },
@@ -205,32 +201,33 @@ impl Op {
     }
 }
 
-fn accept(
-    turn: &mut Turn<'_>,
-    sending: Sending,
-    receipts: Receipts,
-    reference: Option<Box<str>>,
-) -> Result<Done, Problem> {
+fn accept(turn: &mut Turn<'_>, sending: Sending, receipts: Receipts, reference: Option<Box<str>>) -> Done {
     let waits = sending.waits();
+    let refuse = |reference, problem| Done::Refused { reference, delivery: None, problem: Box::new(problem) };
     if receipts == Receipts::Brief && !waits {
-        let receipted = sending.accept(turn)?;
+        let receipted = match sending.accept(turn) {
+            Ok(receipted) => receipted,
+            Err(problem) => return refuse(reference, problem),
+        };
         let stage = if receipted.duplicate {
             let recipients = turn.broker().receipt(receipted.id).unwrap_or_default();
             recipients.iter().map(|recipient| recipient.stage).min().map_or("stored", message::Stage::name)
         } else {
             "stored"
         };
-        return Ok(Done::Brief { reference, receipted, stage });
+        return Done::Brief { reference, receipted, stage };
     }
-    let accepted = sending.accept_and_look(turn)?;
-    Ok(Done::Accepted(Box::new(Accepted {
-        reference,
-        incoming: sending.incoming,
-        receipted: accepted.receipted,
-        recipients: accepted.recipients,
-        awaited: accepted.awaited,
-        waits,
-    })))
+    match sending.accept_and_look(turn) {
+        Ok(accepted) => Done::Accepted(Box::new(Accepted {
+            reference,
+            incoming: sending.incoming,
+            receipted: accepted.receipted,
+            recipients: accepted.recipients,
+            awaited: accepted.awaited,
+            waits,
+        })),
+        Err(problem) => refuse(reference, problem),
+    }
 }
 
 fn refused(reference: Option<Box<str>>, problem: Problem) -> Op {

@@ -75,13 +75,15 @@ impl Writer {
             let written = tokio::select! {
                 count = outs.recv_many(&mut batch, super::WORK_MAX) => {
                     if count == 0 { break End::Quiet; }
-                    self.write(&mut batch, &out).await
+                    timeout(WRITE_TIME, self.write(&mut batch, &out)).await.ok().flatten()
                 }
                 count = self.subscription.next_many(&mut come, LETTERS_MAX as usize) => {
                     if count == 0 { break End::Told(close(CLOSE_STOPPING, "stopped")); }
                     self.deliver(&mut come).await
                 }
-                _ = pings.tick() => self.send(Message::Ping(Default::default())).await,
+                _ = pings.tick() => {
+                    timeout(WRITE_TIME, self.send(Message::Ping(Default::default()))).await.ok().flatten()
+                }
                 () = stops(&mut stopping) => break End::Told(close(CLOSE_STOPPING, "stopping")),
                 changed = changes.changed() => {
                     let is_same = self.hub.principal(token.as_ref()).is_ok_and(|now| now == principal);
@@ -211,7 +213,7 @@ impl Writer {
     }
 
     async fn send(&mut self, message: Message) -> Option<()> {
-        timeout(WRITE_TIME, self.sink.feed(message)).await.ok()?.ok()
+        self.sink.feed(message).await.ok()
     }
 }
 

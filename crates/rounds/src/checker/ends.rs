@@ -158,8 +158,6 @@ fn one_end(
         "dead" if once || ending.is_dead_letter => {}
         "dead" => say(Promise::Accounted, "and is not among the dead letters".to_owned()),
         "accepted" | "stored" | "dispatched" | "surfaced" if ending.waits => {}
-        // An answer that was under way to who waited for it has a lease of its own, longer than a run.
-        "stored" | "dispatched" if letter.is_awaited => {}
         _ => say(Promise::Accounted, "and waits nowhere".to_owned()),
     }
 }

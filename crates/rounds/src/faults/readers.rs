@@ -2,7 +2,7 @@
 
 use anyhow::{Context, ensure};
 
-use super::scene::Scene;
+use super::scene::{Scene, note};
 use super::{Saw, Stage};
 use crate::clock;
 use crate::socket::{Came, Socket, read};
@@ -17,8 +17,11 @@ pub(super) fn run(stage: &Stage) -> anyhow::Result<Saw> {
     let mut slow = Socket::open(scene.server.address(), "slow", scene.token("slow"), "?lease=60s")?;
     slow.send(r#"{"op":"credit","n":1000000}"#)?;
     let text = "x".repeat(BYTES);
-    for number in 0..count {
-        scene.sent("ann", "slow", &format!("{number} {text}"), "")?;
+    for first in (0..count).step_by(100) {
+        let line = |number| note("ann", "slow", &format!("{number} {text}"), "");
+        let lines: Vec<String> = (first..count.min(first + 100)).map(line).collect();
+        let sent = scene.call("ann", "POST", "/v1/messages/batch", &lines.join("\n"))?;
+        ensure!(sent.status == 200 && !sent.body_text().contains("\"status\""), "a batch: {sent}");
     }
     let mut fast = Socket::open(scene.server.address(), "fast", scene.token("fast"), "?lease=60s")?;
     fast.send(r#"{"op":"credit","n":1000000}"#)?;

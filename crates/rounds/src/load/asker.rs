@@ -63,8 +63,7 @@ fn heard(world: &World, name: String, answer: &Answer) {
         let found = value.as_ref().and_then(|value| value.pointer(pointer));
         found.and_then(Value::as_str).map(str::to_owned)
     };
-    // Who asks again after the first wait is over may get the receipt alone.
-    match text("/receipt/id").or_else(|| text("/id")) {
+    match text("/receipt/id") {
         Some(id) => world.history.note(Event::Accepted { name: name.clone(), id }),
         None => {
             let code = answer.to_string();
