@@ -34,6 +34,8 @@ use writer::{Out, Writer};
 
 /// Bytes of a frame at most besides its document.
 const FRAME_BYTES: usize = 64 << 10;
+/// Bytes that are read at a time; the library clears as many for every read.
+const READ_BYTES: usize = 16 << 10;
 /// How long somebody without a token in the head may take to show one.
 const LOGIN_TIME: Duration = Duration::from_secs(10);
 /// How often a silent peer is asked for a sign of life, and after how much silence it is cut.
@@ -98,7 +100,7 @@ pub(crate) async fn open(
     let login = if is_known { Some(log_in(&hub, &wanted, token)?) } else { None };
     let bytes_max = hub.limits().body_bytes_max + FRAME_BYTES;
     let upgrade = upgrade.map_err(|error| Problem::new(Code::NotAnUpgrade, error.to_string()))?;
-    let upgrade = upgrade.max_message_size(bytes_max).max_frame_size(bytes_max);
+    let upgrade = upgrade.max_message_size(bytes_max).max_frame_size(bytes_max).read_buffer_size(READ_BYTES);
     Ok(upgrade.on_upgrade(async move |socket| serve(hub, wanted, login, socket).await))
 }
 

@@ -76,12 +76,13 @@ impl Fold {
         // In the order of the table, in which they lie side by side.
         self.dirty.sort_unstable();
         for seq in self.dirty.drain(..) {
-            if let Some(letter) = self.letters.get_mut(&seq) {
-                store.save_letter(letter, &mut self.tally)?;
+            let Some(letter) = self.letters.get_mut(&seq) else { continue };
+            store.save_letter(letter, &mut self.tally)?;
+            if !letter.is_open() {
+                self.letters.remove(&seq);
             }
         }
         store.save_tally(&mut self.tally)?;
-        self.letters.retain(|_, letter| letter.is_open());
         if self.letters.len() > letters_max {
             // The newest half: what is old and still open may stay so for long.
             let mut seqs: Vec<Seq> = self.letters.keys().copied().collect();

@@ -7,6 +7,7 @@ mod open;
 
 use std::ops::ControlFlow;
 use std::sync::mpsc::SyncSender;
+use std::time::{Duration, Instant};
 
 use broker::{Event, Fingerprint};
 use log::{Entry, ReadError};
@@ -22,8 +23,11 @@ use crate::text;
 /// Events that are passed in search of texts in one piece, for each text that is wanted.
 const EVENTS_PER_TEXT: u64 = 16;
 
-/// Events that come in one piece when the log moves fast; texts then wait until it is calmer.
-const FAST_EVENTS: u64 = 2_048;
+/// Events in a second from which on the log moves fast; most texts then wait until it is calmer.
+const FAST_EVENTS: u128 = 2_000;
+/// Events that came in one piece after which more are let come before the next: a commit costs as much as many events.
+const MANY_EVENTS: u64 = 16;
+const PAUSE: Duration = Duration::from_millis(3);
 /// How nice the thread is to others: whoever waits for an answer comes first.
 const NICENESS: i32 = 10;
 
@@ -35,6 +39,8 @@ struct Worker<'s> {
     marks: Marks,
     /// Words of one message, kept for its memory.
     words: String,
+    /// When it was last asked how fast the log moves.
+    asked: Instant,
 }
 
 /// Follows the log until `wait` says that it is over.
@@ -82,6 +88,11 @@ fn step_back() {
     let _is_nicer = rustix::process::setpriority_process(Some(thread), NICENESS).is_ok();
 }
 
+#[expect(clippy::disallowed_methods, reason = "how fast the log moves is a matter of real time")]
+fn now() -> Instant {
+    Instant::now()
+}
+
 impl Worker<'_> {
     /// Checks a file that was not closed, and notes that it is open.
     fn begin(&mut self, was_closed: bool) -> Result<(), HistoryError> {
@@ -104,13 +115,23 @@ impl Worker<'_> {
         if new_events > 0 {
             self.apply(durable)?;
         }
+        if new_events > MANY_EVENTS {
+            std::thread::sleep(PAUSE);
+        }
         let is_behind = self.marks.applied < durable;
         if self.has_texts() {
             let settings = &self.shared.settings;
-            let is_fast = is_behind || new_events > FAST_EVENTS;
+            let is_fast = is_behind || self.is_fast(new_events);
             self.index(if is_fast { settings.text_slice } else { settings.text_chunk })?;
         }
         Ok(())
+    }
+
+    /// Tells whether the log moves fast, by how much came since it was last asked.
+    fn is_fast(&mut self, new_events: u64) -> bool {
+        let now = now();
+        let passed = now.duration_since(std::mem::replace(&mut self.asked, now));
+        u128::from(new_events) * 1_000_000 > FAST_EVENTS * passed.as_micros()
     }
 
     /// Tells whether texts wait to be indexed.

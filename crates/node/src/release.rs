@@ -16,6 +16,8 @@ use crate::failure::{Fatal, describe};
 
 /// Room below which more is looked for here, should the upkeep be late.
 const ROOM_BYTES: u64 = 256 << 10;
+/// Memory with which a batch begins.
+const BATCH_BYTES: usize = 256 << 10;
 /// Room below which a full disk counts as full.
 const FULL_BYTES: u64 = 1 << 20;
 /// How long to wait before looking again on a full disk.
@@ -165,7 +167,7 @@ impl Outbox {
 
     /// Returns an empty batch.
     pub(crate) fn batch(&self) -> Batch {
-        self.lock().spare.take().unwrap_or_default()
+        self.lock().spare.take().unwrap_or_else(|| Batch::with_capacity(BATCH_BYTES))
     }
 
     /// Ends the thread, after what it has.

@@ -51,7 +51,7 @@ pub enum Saw {
 pub struct Part {
     /// By which it is called.
     pub name: &'static str,
-    /// Which faults of the list it covers, and what it does.
+    /// What it does.
     pub summary: &'static str,
     /// Does it.
     pub run: fn(&Stage) -> anyhow::Result<Saw>,
@@ -59,67 +59,47 @@ pub struct Part {
 
 /// Every part, the quick ones first.
 pub const PARTS: &[Part] = &[
-    Part { name: "hostile", summary: "F23: hostile bodies, heads and frames at every call", run: hostile },
-    Part { name: "folder", summary: "F10: a second server on one folder; a copy of it", run: folder::run },
-    Part { name: "settings", summary: "F34: settings that do not exist", run: settings::run },
-    Part {
-        name: "guests",
-        summary: "F24: spoofed senders, replays, revoked tokens, odd paths",
-        run: guests::run,
-    },
-    Part { name: "origins", summary: "F25: Host and Origin, at every door", run: guests::origins },
-    Part {
-        name: "leases",
-        summary: "F11: leases that end, late acks, the last attempt",
-        run: retries::leases,
-    },
-    Part {
-        name: "poison",
-        summary: "F16: poison, expiry waiting and while down, oversize",
-        run: retries::poison,
-    },
-    Part {
-        name: "fallbacks",
-        summary: "F15: fallbacks, loops of them, nobody left",
-        run: retries::fallbacks,
-    },
+    Part { name: "hostile", summary: "hostile bodies, heads and frames at every call", run: hostile },
+    Part { name: "folder", summary: "a second server on one folder; a copy of it", run: folder::run },
+    Part { name: "settings", summary: "settings that do not exist", run: settings::run },
+    Part { name: "guests", summary: "spoofed senders, replays, revoked tokens, odd paths", run: guests::run },
+    Part { name: "origins", summary: "Host and Origin, at every door", run: guests::origins },
+    Part { name: "leases", summary: "leases that end, late acks, the last attempt", run: retries::leases },
+    Part { name: "poison", summary: "poison, expiry waiting and while down, oversize", run: retries::poison },
+    Part { name: "fallbacks", summary: "fallbacks, loops of them, nobody left", run: retries::fallbacks },
     Part {
         name: "replies",
-        summary: "F14: no reply, a late one, two of them, the same id twice",
+        summary: "no reply, a late one, two of them, the same id twice",
         run: replies::run,
     },
     Part {
         name: "priorities",
-        summary: "F22: a flood of low with some critical, and the reverse",
+        summary: "a flood of low with some critical, and the reverse",
         run: priorities::run,
     },
     Part { name: "python", summary: "a session by httpx and websockets", run: crate::python::session },
     Part {
         name: "openapi",
         summary: "requests that schemathesis makes up from the OpenAPI document",
-        run: openapi,
+        run: crate::python::schemathesis,
     },
-    Part { name: "kills", summary: "F1, F12, F13: killed under load, at any instant", run: kills },
-    Part { name: "full", summary: "F6: a full disk", run: disk::full },
-    Part { name: "slow-disk", summary: "F7: a disk that takes its time", run: disk::slow },
-    Part { name: "pause", summary: "F17: the process sleeps, the clock jumps", run: stops::pause },
-    Part {
-        name: "readers",
-        summary: "F18: one reader that does not read beside fast ones",
-        run: readers::run,
-    },
+    Part { name: "kills", summary: "killed under load, at any instant", run: kills },
+    Part { name: "full", summary: "a full disk", run: disk::full },
+    Part { name: "slow-disk", summary: "a disk that takes its time", run: disk::slow },
+    Part { name: "pause", summary: "the process sleeps, the clock jumps", run: stops::pause },
+    Part { name: "readers", summary: "one reader that does not read beside fast ones", run: readers::run },
     Part {
         name: "flood",
-        summary: "F19: idle connections, slow heads, connect and close",
+        summary: "idle connections, slow heads, connect and close",
         run: floods::connections,
     },
     Part {
         name: "descriptors",
-        summary: "F19: more connections than files may be open",
+        summary: "more connections than files may be open",
         run: floods::descriptors,
     },
-    Part { name: "herd", summary: "F20: everybody comes back at once", run: floods::herd },
-    Part { name: "overload", summary: "F21: more than can be done, for long", run: floods::overload },
+    Part { name: "herd", summary: "everybody comes back at once", run: floods::herd },
+    Part { name: "overload", summary: "more than can be done, for long", run: floods::overload },
 ];
 
 /// Returns a part.
@@ -139,11 +119,6 @@ impl Size {
 
 fn hostile(stage: &Stage) -> anyhow::Result<Saw> {
     crate::hostile::run(stage, stage.size.pick(3, 500))
-}
-
-fn openapi(stage: &Stage) -> anyhow::Result<Saw> {
-    let (seconds, examples) = (stage.size.pick(8, 600), stage.size.pick(3, 500));
-    crate::python::schemathesis(stage, seconds as u64, examples as u64)
 }
 
 fn kills(stage: &Stage) -> anyhow::Result<Saw> {

@@ -11,7 +11,7 @@ use gateway::{Code, Hub, Principal, Problem, Token};
 use message::{DeliveryId, Receipt, Seq};
 use node::{Awaited, Letter, Outcome, Subscription};
 use tokio::sync::{Semaphore, mpsc, watch};
-use tokio::time::{MissedTickBehavior, interval, timeout};
+use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 
 use super::frame;
 use super::reader::{Accepted, Done};
@@ -68,7 +68,7 @@ impl Writer {
         (principal, token): (Principal, Option<Token>),
     ) {
         let (mut stopping, mut changes) = (self.hub.stopping(), self.hub.registry_changes());
-        let mut pings = interval(PING_TIME);
+        let mut pings = interval_at(Instant::now() + PING_TIME, PING_TIME);
         pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let (mut batch, mut come) = (Vec::new(), Vec::new());
         let end = loop {
