@@ -96,6 +96,12 @@ async fn refusals_say_what_to_do() {
     assert_eq!(server.call("GET", "/nowhere", None, "").await.status, 404);
     let huge = server.call("POST", "/v1/messages", Some(&ann), &" ".repeat(BODY_BYTES_MAX + 1)).await;
     assert_eq!((huge.status, huge.get("/code").as_str()), (413, "too_large"), "{}", huge.text);
+    assert_eq!(
+        huge.connection.as_deref(),
+        Some("close"),
+        "what was not read would be taken for the next request"
+    );
+    assert_eq!(unknown.connection, None);
 }
 
 #[tokio::test]

@@ -41,6 +41,18 @@ async fn every_call_is_served_and_wants_a_token() {
 }
 
 #[test]
+fn every_call_stands_in_the_documentation() {
+    let page = testkit::read(&testkit::root().join("docs/http.md"));
+    for call in CALLS {
+        let row = page.lines().find(|line| {
+            let cell = line.split(" | ").next().unwrap_or_default();
+            cell.contains(&call.method.to_uppercase()) && cell.contains(&format!("{}`", call.path))
+        });
+        assert!(row.is_some(), "{} {} is not in docs/http.md", call.method, call.path);
+    }
+}
+
+#[test]
 fn every_component_that_is_named_is_there() {
     let document = crate::openapi::document();
     let value = json::parse_str(&document, Limits::DOCUMENT).unwrap();

@@ -29,6 +29,7 @@ pub(super) struct Server {
 /// What came back.
 pub(super) struct Answer {
     pub(super) status: u16,
+    pub(super) connection: Option<String>,
     pub(super) text: String,
 }
 
@@ -77,14 +78,17 @@ impl Server {
         if let Some(token) = token {
             request = request.header(header::AUTHORIZATION, format!("Bearer {}", token.reveal()));
         }
+        request = request.header(header::CONTENT_LENGTH, body.len());
         self.send(request.body(Body::from(body.to_owned())).unwrap()).await
     }
 
     pub(super) async fn send(&self, request: Request<Body>) -> Answer {
         let response = self.router.clone().oneshot(request).await.unwrap();
         let status = response.status().as_u16();
+        let connection = response.headers().get(header::CONNECTION);
+        let connection = connection.map(|value| value.to_str().unwrap().to_owned());
         let bytes = to_bytes(response.into_body(), usize::MAX).await.unwrap();
-        Answer { status, text: String::from_utf8(bytes.to_vec()).unwrap() }
+        Answer { status, connection, text: String::from_utf8(bytes.to_vec()).unwrap() }
     }
 
     pub(super) fn router(&self) -> axum::Router {
