@@ -6,8 +6,8 @@ pub const NAME_BYTES_MAX: usize = 64;
 pub const ALIAS_BYTES_MAX: usize = 2048;
 /// Bytes of a native id, thread, task or reference.
 pub const ID_BYTES_MAX: usize = 512;
-/// Bytes of a URI, which may hold a small file (`data:`), as in `refs`, `blob` and attachments.
-pub const URI_BYTES_MAX: usize = 512 << 10;
+/// Bytes of a URI, as in `refs`, `blob` and attachments.
+pub const URI_BYTES_MAX: usize = 8192;
 /// Bytes of a duration as it was written.
 pub const DURATION_BYTES_MAX: usize = 64;
 /// Bytes of a timestamp as it was written.
