@@ -310,7 +310,7 @@ pub(crate) fn warning(code: &'static str, message: &str) -> Warning {
 }
 
 /// Tells whether a message of this kind ends a wait for a reply.
-fn is_answer(kind: Kind) -> bool {
+pub fn is_answer(kind: Kind) -> bool {
     match kind {
         Kind::TaskDone
         | Kind::TaskFailed

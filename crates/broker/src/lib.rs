@@ -51,6 +51,7 @@ mod upkeep;
 mod wait;
 mod word;
 
+pub use accept::is_answer;
 pub use broker::{Broker, Decision};
 pub use clock::Time;
 pub use codec::DecodeError;

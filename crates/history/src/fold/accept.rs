@@ -1,7 +1,7 @@
 //! A message that was taken in: its row, its deliveries, what it answers.
 
-use broker::{Accepted, Of, Target};
-use message::{Dialect, Envelope, Kind};
+use broker::{Accepted, Of, Target, is_answer};
+use message::{Dialect, Envelope};
 
 use super::{Fold, place_of};
 use crate::delivery::{Delivery, End, Mailbox, State, Step};
@@ -145,32 +145,5 @@ impl Fold {
                 delivery.end(End::Acknowledged, &by, at);
             }
         })
-    }
-}
-
-/// Tells whether a message of this kind ends a wait for a reply, as the broker has it.
-fn is_answer(kind: Kind) -> bool {
-    match kind {
-        Kind::TaskDone
-        | Kind::TaskFailed
-        | Kind::TaskRejected
-        | Kind::HelpReply
-        | Kind::HandoffReply
-        | Kind::ErrorReport
-        | Kind::ReviewVerdict
-        | Kind::Gate
-        | Kind::Note
-        | Kind::Report => true,
-        Kind::Announce
-        | Kind::TaskRequest
-        | Kind::TaskClaim
-        | Kind::TaskProgress
-        | Kind::TaskBlocked
-        | Kind::HelpAsk
-        | Kind::HandoffOffer
-        | Kind::AgentStatus
-        | Kind::AgentHeartbeat
-        | Kind::Question
-        | Kind::StateSync => false,
     }
 }
