@@ -33,7 +33,9 @@ impl Store {
     }
 
     fn meta<T: FromSql>(&self, name: &str) -> Result<Option<T>, HistoryError> {
-        self.one("SELECT value FROM meta WHERE name = ?1", [name])
+        // A value may be noted as unknown.
+        let value: Option<Option<T>> = self.one("SELECT value FROM meta WHERE name = ?1", [name])?;
+        Ok(value.flatten())
     }
 
     /// Reads a message and its deliveries.

@@ -31,6 +31,23 @@ fn follow(world: &World, file: &Path) -> Position {
     position
 }
 
+#[test]
+fn a_history_that_has_seen_nothing_yet_answers() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = played(1);
+    // The gate is shut: the file was made, and not one event has come.
+    let gate = Gate::default();
+    let history = world.history_with(settings(&folder.path().join("history.db")), &gate);
+    for _ in 0..20 {
+        assert_eq!(history.find(&Query::new(Scope::Everything, 10)).unwrap().rows, []);
+        let happenings = history.happenings(Seq(0), 10, &Scope::Everything, &Watch::default()).unwrap();
+        assert_eq!((happenings.list, happenings.upto), (Vec::new(), Seq(0)));
+    }
+    gate.stop();
+    history.join();
+    assert!(history.find(&Query::new(Scope::Everything, 10)).is_ok());
+}
+
 /// Does something to a good file; it must be set aside and made anew.
 fn check_replaced(what: &str, ending: &str, hurt: impl FnOnce(&Path)) {
     let folder = tempfile::tempdir().unwrap();
