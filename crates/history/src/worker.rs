@@ -25,8 +25,7 @@ const EVENTS_PER_TEXT: u64 = 16;
 
 /// Events in a second from which on the log moves fast; most texts then wait until it is calmer.
 const FAST_EVENTS: u128 = 2_000;
-/// Events that came in one piece after which more are let come before the next: a commit costs as much as many events.
-const MANY_EVENTS: u64 = 16;
+/// How long more events are let come before the next piece: a commit costs as much as many events.
 const PAUSE: Duration = Duration::from_millis(3);
 /// How nice the thread is to others: whoever waits for an answer comes first.
 const NICENESS: i32 = 10;
@@ -114,8 +113,6 @@ impl Worker<'_> {
         let new_events = durable.0.saturating_sub(self.marks.applied.0);
         if new_events > 0 {
             self.apply(durable)?;
-        }
-        if new_events > MANY_EVENTS {
             std::thread::sleep(PAUSE);
         }
         let is_behind = self.marks.applied < durable;
