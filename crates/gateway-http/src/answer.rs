@@ -54,6 +54,12 @@ impl Answer {
         self
     }
 
+    /// Adds every member of an object.
+    pub(crate) fn members(self, object: &Value<'_>) -> Self {
+        let members = object.as_object().into_iter().flat_map(|object| object.iter());
+        members.fold(self, |answer, (key, value)| answer.value(key, value))
+    }
+
     /// Adds what is JSON already.
     pub(crate) fn raw(mut self, key: &str, json: &str) -> Self {
         self.key(key);

@@ -62,10 +62,6 @@ async fn each(
 }
 
 fn dead_text(dead: &DeadView<'_>, hub: &gateway::Hub) -> String {
-    let tried = dead.tried.iter().map(|tried| {
-        let answer = Answer::new().text("agent", &tried.agent);
-        answer.number("attempts", tried.attempts.into()).text("reason", &tried.reason).end()
-    });
     Answer::new()
         .text("id", &dead.id.to_string())
         .maybe("from", hub.name_of(dead.from).as_ref().map(|name| name.as_str()))
@@ -76,6 +72,6 @@ fn dead_text(dead: &DeadView<'_>, hub: &gateway::Hub) -> String {
         .text("at", &dead.at.timestamp().to_string())
         .text("reason", dead.reason)
         .number("attempts", dead.attempts.into())
-        .list("tried", tried)
+        .list("tried", dead.tried.iter().map(|tried| letters::tried(tried)))
         .end()
 }

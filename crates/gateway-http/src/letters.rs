@@ -1,6 +1,6 @@
 //! Letters as their recipients get them: the document in the recipient's language, and what is needed to settle it.
 
-use broker::Time;
+use broker::{Time, Tried};
 use dialect::Name;
 use gateway::{Hub, Outgoing, Problem, Stored};
 use message::{Envelope, MessageId, Seq, Timestamp};
@@ -38,13 +38,15 @@ pub(crate) fn delivery(
         .maybe("trace", Envelope::open(body).and_then(|envelope| envelope.trace))
         .text("dialect", outgoing.dialect.name());
     if !delivery.tried.is_empty() {
-        let tried = delivery.tried.iter().map(|tried| {
-            let tried_answer = Answer::new().text("agent", &tried.agent);
-            tried_answer.number("attempts", tried.attempts.into()).text("reason", &tried.reason).end()
-        });
-        answer = answer.list("tried", tried);
+        answer = answer.list("tried", delivery.tried.iter().map(tried));
     }
     Ok(answer.raw("document", &outgoing.text).end())
+}
+
+/// Writes who was tried before, and what came of it.
+pub(crate) fn tried(tried: &Tried) -> String {
+    let answer = Answer::new().text("agent", &tried.agent).number("attempts", tried.attempts.into());
+    answer.text("reason", &tried.reason).end()
 }
 
 /// Writes a document in a language; where it cannot be said in that, in its own.

@@ -12,8 +12,8 @@ use tokio::sync::watch;
 
 use crate::pollers::{self, Pollers};
 use crate::{
-    Code, Connections, Denied, Directory, Listed, OpenConnection, Principal, Problem, RateLimits, Rates,
-    Reading, SealKey, Token, TokenHash,
+    Code, Connections, Denied, Directory, OpenConnection, Principal, Problem, RateLimits, Rates, Reading,
+    SealKey, Token, TokenHash,
 };
 
 /// What decides who somebody is, and what is ours.
@@ -243,11 +243,6 @@ impl Hub {
     /// Returns the name of an agent.
     pub fn name_of(&self, agent: AgentKey) -> Option<AgentName> {
         self.with_directory(|directory| directory.name_of(agent).cloned())
-    }
-
-    /// Returns everything that the doors keep of an agent.
-    pub fn listed(&self, alias: &str) -> Option<Listed> {
-        self.with_directory(|directory| directory.find(alias).map(|(_, listed)| listed.clone()))
     }
 
     /// Does something with what documents are read and written with.

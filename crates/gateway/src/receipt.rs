@@ -1,7 +1,7 @@
 //! Receipts as senders get them: what the document said, and what became of it.
 
 use broker::{Event, MessageView, Receipted};
-use message::{Envelope, Guarantee, Message, Receipt, RecipientReceipt};
+use message::{Envelope, Message, Receipt, RecipientReceipt};
 
 use crate::{Incoming, Reading};
 
@@ -35,11 +35,6 @@ pub fn stored_receipt(
     receipt.recipients = recipients;
     if let Ok((_, Event::Accepted(accepted))) = Event::decode(record) {
         receipt.native_id = receipt.native_id.or_else(|| accepted.native_id?.parse().ok());
-        receipt.guarantee = guarantee(accepted.guarantee, accepted.live_only);
     }
     Some(receipt)
-}
-
-fn guarantee(guarantee: Guarantee, live_only: bool) -> Guarantee {
-    if live_only { Guarantee::AtMostOnce } else { guarantee }
 }

@@ -1,9 +1,7 @@
 //! Frames: what stands around a document.
 
-use std::borrow::Cow;
-
 use gateway::{Code, Problem, Token};
-use json::{Limits, Object, Shallow, Value};
+use json::{Limits, Shallow};
 
 use crate::answer::Answer;
 
@@ -20,6 +18,7 @@ pub(super) struct Frame<'a> {
     dialect: Option<&'a str>,
     document: Option<&'a str>,
     delivery: Option<&'a str>,
+    has_wishes: bool,
 }
 
 impl<'a> Frame<'a> {
@@ -38,7 +37,10 @@ impl<'a> Frame<'a> {
                 "dialect" => &mut frame.dialect,
                 "document" => &mut frame.document,
                 "delivery" => &mut frame.delivery,
-                _ => continue,
+                _ => {
+                    frame.has_wishes = true;
+                    continue;
+                }
             };
             *field = Some(value);
         }
@@ -100,13 +102,9 @@ impl<'a> Frame<'a> {
 
     /// Tells whether it says more than its reference, its dialect and its document.
     pub(super) fn has_wishes(&self) -> bool {
-        let outside = self.document.map_or(self.text.len(), |document| self.text.len() - document.len());
-        outside > self.reference.map_or(0, str::len) + self.dialect.map_or(0, str::len) + PLAIN_BYTES
+        self.has_wishes
     }
 }
-
-/// Bytes of a frame without wishes besides its reference, its dialect and its document.
-const PLAIN_BYTES: usize = r#"{"op":"send","ref":,"dialect":,"document":}"#.len();
 
 /// Returns a string that has no escapes.
 fn plain(value: &str) -> Option<&str> {
@@ -114,27 +112,23 @@ fn plain(value: &str) -> Option<&str> {
     (!inner.contains('\\')).then_some(inner)
 }
 
+/// Begins an answer to a frame.
+pub(super) fn begin(op: &str, reference: Option<&str>) -> Answer {
+    let answer = Answer::with_capacity(256).text("op", op);
+    match reference {
+        Some(reference) => answer.raw("ref", reference),
+        None => answer,
+    }
+}
+
 /// Writes what went wrong with a frame or a delivery.
 pub(super) fn error(reference: Option<&str>, delivery: Option<&str>, problem: &Problem) -> String {
-    let mut answer = Answer::new().text("op", "error");
-    if let Some(reference) = reference {
-        answer = answer.raw("ref", reference);
-    }
-    let answer = answer.maybe("delivery", delivery);
-    let value = problem.to_value();
-    let members: &Object<'_> = value.as_object().expect("a problem is an object");
-    members.iter().fold(answer, |answer, (key, value)| answer.value(key, value)).end()
+    begin("error", reference).maybe("delivery", delivery).members(&problem.to_value()).end()
 }
 
 /// Writes a receipt.
 pub(super) fn receipt(reference: Option<&str>, receipt: &message::Receipt) -> String {
-    let value: Value<'_> = receipt.to_value();
-    let mut answer = Answer::with_capacity(768).text("op", "receipt");
-    if let Some(reference) = reference {
-        answer = answer.raw("ref", reference);
-    }
-    let members: &Object<'_> = value.as_object().expect("a receipt is an object");
-    members.iter().fold(answer, |answer, (key, value)| answer.value(key, value)).end()
+    begin("receipt", reference).members(&receipt.to_value()).end()
 }
 
 /// Writes the short form of a receipt.
@@ -154,5 +148,5 @@ pub(super) fn brief(reference: Option<&str>, id: message::MessageId, stage: &str
 
 /// Returns an owned copy of what a peer calls a frame.
 pub(super) fn owned(reference: Option<&str>) -> Option<Box<str>> {
-    reference.map(Cow::Borrowed).map(|text: Cow<'_, str>| text.into_owned().into_boxed_str())
+    reference.map(Box::from)
 }

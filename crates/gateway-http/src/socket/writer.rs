@@ -16,7 +16,6 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 use super::frame;
 use super::reader::{Accepted, Done};
 use super::{CLOSE_POLICY, CLOSE_STOPPING, LETTERS_MAX, PING_TIME, Receipts, WRITE_TIME};
-use crate::answer::Answer;
 use crate::letters;
 use crate::waiting::{self, Settle};
 
@@ -138,8 +137,7 @@ impl Writer {
             }
             Done::Accepted(accepted) => Some(self.accepted(*accepted, waits, out)),
             Done::Settled { reference } => {
-                let reference = reference?;
-                Some(Answer::new().text("op", "done").raw("ref", &reference).end())
+                reference.map(|reference| frame::begin("done", Some(&reference)).end())
             }
             Done::Refused { reference, delivery, problem } => {
                 Some(frame::error(reference.as_deref(), delivery.as_deref(), &problem))
@@ -155,9 +153,12 @@ impl Writer {
             Receipts::Full => frame::receipt(reference.as_deref(), &receipt),
             Receipts::Brief => frame::brief(reference.as_deref(), id, receipt.stage().name(), duplicate),
         };
+        if !is_waiting && answer.is_none() {
+            return text;
+        }
+        let waiter = Waiter { hub: self.hub.clone(), reference, receipt };
         if let Some(out) = out.upgrade() {
             if let Some(awaited) = awaited {
-                let waiter = Waiter { hub: self.hub.clone(), reference, receipt };
                 match Arc::clone(waits).try_acquire_owned() {
                     Ok(permit) => drop(tokio::spawn(async move {
                         waiter.wait(awaited, out).await;
@@ -166,10 +167,8 @@ impl Writer {
                     Err(_) => drop(tokio::spawn(waiter.refuse(out))),
                 }
             } else if let Some(reply) = answer {
-                let waiter = Waiter { hub: self.hub.clone(), reference, receipt };
                 drop(tokio::spawn(waiter.answer_again(reply, out)));
-            } else if is_waiting {
-                let waiter = Waiter { hub: self.hub.clone(), reference, receipt };
+            } else {
                 drop(tokio::spawn(waiter.tell_nothing(out)));
             }
         }
@@ -276,11 +275,7 @@ impl Waiter {
     }
 
     fn text(&self, reply: &waiting::Reply, delivery: Option<DeliveryId>) -> String {
-        let mut answer = Answer::with_capacity(reply.outgoing.text.len() + 256).text("op", "reply");
-        if let Some(reference) = &self.reference {
-            answer = answer.raw("ref", reference);
-        }
-        answer
+        frame::begin("reply", self.reference.as_deref())
             .text("id", &reply.id.to_string())
             .maybe("delivery", delivery.map(|delivery| delivery.to_string()).as_deref())
             .text("dialect", reply.outgoing.dialect.name())

@@ -215,6 +215,22 @@ async fn a_reply_comes_over_the_socket_that_waits_for_it() {
 }
 
 #[tokio::test]
+async fn wishes_count_however_short_the_frame_is() {
+    let server = Server::start().await;
+    let (ann, _) = (server.agent("ann", "").await, server.agent("bob", "").await);
+    let mut socket = Socket::ready(&server, "ann/socket", &ann).await;
+    let note = |text: &str| format!(r#"{{"kind":"note","from":"ann","to":["bob"],"text":"{text}"}}"#);
+    for text in ["one", "two"] {
+        socket.send(&format!(r#"{{"op":"send","document":{},"key":"k"}}"#, note(text))).await;
+    }
+    assert_eq!(socket.next().await.get("op"), "receipt");
+    assert_eq!(socket.next().await.get("code"), "conflict", "the key is the same, the document is not");
+    socket.send(&format!(r#"{{"op":"send","document":{},"wait":"1ms"}}"#, note("three"))).await;
+    assert_eq!(socket.next().await.get("op"), "receipt");
+    assert_eq!(socket.next().await.get("code"), "no_reply");
+}
+
+#[tokio::test]
 async fn sockets_of_one_agent_are_counted() {
     let server = Server::start().await;
     let ann = server.agent("ann", "").await;
