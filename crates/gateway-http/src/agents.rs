@@ -2,118 +2,29 @@
 
 use axum::http::StatusCode;
 use axum::response::Response;
-use broker::{AgentKey, AgentView, Command, Register, Reply, Time};
-use gateway::{Body, Fields, Principal, Problem, Profile, Token, TokenNote};
+use broker::{AgentView, Command, Time};
+use gateway::{Body, Principal, Problem, Profile, Registration, Token, TokenNote};
 use json::{Object, Value};
-use message::{Address, AgentName, Dialect};
-use node::Turn;
+use message::Address;
 
-use crate::answer::Answer;
-use crate::caller::{At, Caller};
-
-/// What is to be known of an agent.
-struct Wanted {
-    name: AgentName,
-    dialect: Option<Dialect>,
-    roles: Vec<Address>,
-    speaks_for: Option<Vec<AgentName>>,
-    expires_ms: Option<u64>,
-    texts: [Option<String>; 4],
-}
+use gateway::Answer;
+use gateway::{At, Caller};
 
 /// Makes an agent known, or changes what is known of it. A new agent's token is shown in the answer, once.
 pub(crate) async fn put(caller: Caller, At(name): At<String>, body: Body) -> Result<Response, Problem> {
     let body = gateway::body(body)?;
     caller.principal.must_be_operator()?;
-    let wanted = Wanted::read(&name, &gateway::fields(&body)?)?;
-    let name = wanted.name.clone();
+    let registration = Registration::read(&name, &gateway::fields(&body)?)?;
+    let name = registration.name.clone();
     let fresh =
         Token::new(name.clone()).map_err(|error| Problem::new(gateway::Code::Internal, error.to_string()))?;
-    let token = caller.hub.call(move |turn| wanted.carry_out(turn, fresh)).await?;
+    let token = caller.hub.call(move |turn| registration.carry_out(turn, fresh)).await?;
     caller.hub.refresh(name.clone()).await?;
     let answer = Answer::new().text("agent", name.as_str());
     Ok(match token {
         Some(token) => answer.text("token", &token.reveal()).respond(StatusCode::CREATED),
         None => answer.respond(StatusCode::OK),
     })
-}
-
-impl Wanted {
-    fn read(name: &str, fields: &Fields<'_>) -> Result<Self, Problem> {
-        let name: AgentName = name.parse().map_err(|error| Problem::bad_request(format!("{error}")))?;
-        let text = |key: &str| fields.text(key).map(|text| text.map(str::to_owned));
-        let parse = |name: &str| name.parse().map_err(|error| Problem::bad_request(format!("{error}")));
-        let speaks_for = fields.texts("speaks_for")?;
-        let speaks_for = speaks_for.map(|names| names.into_iter().map(parse).collect());
-        Ok(Wanted {
-            name,
-            dialect: fields.dialect("dialect")?,
-            roles: fields
-                .texts("roles")?
-                .unwrap_or_default()
-                .into_iter()
-                .map(role)
-                .collect::<Result<_, _>>()?,
-            speaks_for: speaks_for.transpose()?,
-            expires_ms: fields.duration_ms("expires")?,
-            texts: [text("framework")?, text("did")?, text("handle")?, text("uri")?],
-        })
-    }
-
-    /// Carries it out, and gives back the token of a new agent.
-    fn carry_out(self, turn: &mut Turn<'_>, fresh: Token) -> Result<Option<Token>, Problem> {
-        let known = turn.broker().agent(self.name.as_str()).and_then(|agent| turn.broker().look_at(agent));
-        let is_new = known.is_none();
-        let mut profile = known.as_ref().map(|view| Profile::read(view.profile)).unwrap_or_default();
-        let dialect = self.dialect.or(known.map(|view| view.dialect)).unwrap_or(Dialect::Convoke);
-        if is_new {
-            let expires = self.expires_ms.map(|ms| turn.wall().plus_ms(ms));
-            profile.tokens = vec![TokenNote { hash: fresh.hash(), expires }];
-        }
-        let [framework, did, handle, uri] = self.texts;
-        for (field, text) in [
-            (&mut profile.framework, framework),
-            (&mut profile.did, did),
-            (&mut profile.handle, handle),
-            (&mut profile.uri, uri),
-        ] {
-            if text.is_some() {
-                *field = text;
-            }
-        }
-        profile.speaks_for = self.speaks_for.unwrap_or(profile.speaks_for);
-        let agent = register(turn, &self.name, dialect, &profile)?;
-        for address in &self.roles {
-            turn.execute(&Command::Join { agent, address })?;
-        }
-        Ok(is_new.then_some(fresh))
-    }
-}
-
-/// Writes down what is known of an agent.
-pub(crate) fn register(
-    turn: &mut Turn<'_>,
-    name: &AgentName,
-    dialect: Dialect,
-    profile: &Profile,
-) -> Result<AgentKey, Problem> {
-    let (stored, aliases) = (profile.write(), profile.aliases());
-    let register = Register { name, aliases: &aliases, dialect, profile: &stored };
-    match turn.execute(&Command::Register(register))? {
-        Reply::Agent(agent) => Ok(agent),
-        Reply::Done
-        | Reply::Session { .. }
-        | Reply::Accepted(_)
-        | Reply::Taken(_)
-        | Reply::Stage(_)
-        | Reply::Lease(_) => Err(Problem::new(gateway::Code::Internal, "nobody was registered")),
-    }
-}
-
-/// Reads a role, with or without `roles.` before it.
-fn role(text: &str) -> Result<Address, Problem> {
-    let text = if text.contains(['.', '#', ':']) { text.to_owned() } else { format!("roles.{text}") };
-    text.parse().map_err(|error| Problem::bad_request(format!("{error}")))
 }
 
 /// Lists the agents.

@@ -5,8 +5,8 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use gateway::{Asking, Body, Code, Problem, Query, Sending};
 
-use crate::caller::Caller;
 use crate::messages;
+use gateway::Caller;
 
 /// Lines of a batch at most; each holds memory until all are durable.
 const LINES_MAX: usize = 10_000;

@@ -6,9 +6,10 @@ use broker::{Command, DeadView, EntryKey};
 use gateway::{Code, Problem};
 use message::MessageId;
 
-use crate::answer::Answer;
-use crate::caller::{At, Caller};
-use crate::{letters, messages};
+use crate::messages;
+use gateway::Answer;
+use gateway::letters;
+use gateway::{At, Caller};
 
 /// Dead letters in one answer at most.
 const LIST_MAX: usize = 10_000;

@@ -7,8 +7,8 @@ use gateway::{Body, Fields, Problem};
 use message::DeliveryId;
 use node::Turn;
 
-use crate::answer::Answer;
-use crate::caller::{At, Caller};
+use gateway::Answer;
+use gateway::{At, Caller};
 
 /// What is said of a delivery.
 #[derive(Debug)]

@@ -14,9 +14,9 @@ use message::Seq;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use crate::answer::Answer;
-use crate::caller::Caller;
 use crate::{messages, past};
+use gateway::Answer;
+use gateway::Caller;
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// Events in one piece.

@@ -9,9 +9,9 @@ use gateway::{Body, Problem, Query, Stored};
 use message::Seq;
 use node::Wishes;
 
-use crate::answer::Answer;
-use crate::caller::{At, Caller};
-use crate::letters;
+use gateway::Answer;
+use gateway::letters;
+use gateway::{At, Caller};
 
 const MAX_DEFAULT: u64 = 10;
 const MAX_LOOK: u64 = 1_000;

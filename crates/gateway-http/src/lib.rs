@@ -6,15 +6,12 @@
 //! It knows nothing of the log, and of the broker only what a node lets it do in a turn.
 
 mod agents;
-mod answer;
 mod api;
 mod batch;
-mod caller;
 mod dead;
 mod deliveries;
 mod events;
 mod inbox;
-mod letters;
 mod messages;
 mod metrics;
 mod openapi;
@@ -23,28 +20,32 @@ mod serve;
 mod socket;
 mod status;
 mod tokens;
-mod waiting;
 
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::{from_fn, from_fn_with_state};
-use gateway::{Code, Hub, Problem};
+use gateway::{Code, Doorway, Hub, Problem};
 
 pub use serve::{ServeLimits, Tls, TlsError, Validity, serve, trace};
 
-/// Returns everything that the door answers.
-pub fn router(hub: Hub) -> Router {
+/// Returns everything that this door and the others answer.
+pub fn router(hub: Hub, doorways: Vec<Doorway>) -> Router {
     let body_bytes_max = hub.limits().body_bytes_max;
-    api::routes(&hub)
+    let shapes: Arc<[_]> = doorways.iter().map(|doorway| (doorway.prefix, doorway.shape)).collect();
+    let routes = doorways.into_iter().fold(api::routes(&hub), |routes, doorway| routes.merge(doorway.routes));
+    routes
         .fallback(async || Problem::not_found("there is nothing here: see /v1/openapi.json"))
         .method_not_allowed_fallback(async || {
             Problem::new(Code::MethodNotAllowed, "this path has other methods: see /v1/openapi.json")
         })
         .layer(from_fn_with_state(hub.clone(), gateway::check_site))
         .layer(DefaultBodyLimit::max(body_bytes_max))
+        .layer(from_fn_with_state(shapes, gateway::shape_problems))
         .layer(from_fn(trace))
         .with_state(hub)
 }

@@ -10,9 +10,9 @@ use gateway::{Asking, Body, Code, Principal, Problem, Query, Sending, Stored};
 use message::{MessageId, Receipt, RecipientReceipt};
 use tokio::time::timeout;
 
-use crate::answer::Answer;
-use crate::caller::{At, Caller};
-use crate::{letters, waiting};
+use gateway::Answer;
+use gateway::{At, Caller};
+use gateway::{letters, waiting};
 
 /// How long the history is waited for when only it can know a message.
 const PATIENCE: Duration = Duration::from_secs(2);

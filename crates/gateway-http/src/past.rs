@@ -7,9 +7,9 @@ use gateway::{Code, Hub, Problem, Query};
 use history::{History, HistoryError, Page, Row};
 use message::{Kind, Seq};
 
-use crate::answer::Answer;
-use crate::caller::Caller;
-use crate::letters;
+use gateway::Answer;
+use gateway::Caller;
+use gateway::letters;
 
 const LIMIT_DEFAULT: u64 = 50;
 const LIMIT_MAX: u64 = 1_000;

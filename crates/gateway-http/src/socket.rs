@@ -24,9 +24,9 @@ use node::Wishes;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use crate::answer::Answer;
-use crate::caller::{At, Caller, Named};
 use crate::inbox::BYTES_MAX;
+use gateway::Answer;
+use gateway::{At, Caller, Named};
 
 use frame::Frame;
 use reader::Reader;

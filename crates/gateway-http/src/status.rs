@@ -5,8 +5,8 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use gateway::{Hub, Principal, Problem};
 
-use crate::answer::Answer;
-use crate::caller::Caller;
+use gateway::Answer;
+use gateway::Caller;
 
 /// Says that the process is alive.
 pub(crate) async fn alive() -> &'static str {

@@ -6,5 +6,9 @@ mod events;
 mod past;
 mod registry;
 mod replies;
-mod server;
 mod sockets;
+
+/// Starts a bus with the native door alone.
+async fn start() -> doorstep::Server {
+    doorstep::Server::start(|hub| crate::router(hub, Vec::new())).await
+}

@@ -4,9 +4,9 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use gateway::{Body, Code, Problem, Profile, Token, TokenNote};
 
-use crate::agents::register;
-use crate::answer::Answer;
-use crate::caller::{At, Caller};
+use gateway::Answer;
+use gateway::register;
+use gateway::{At, Caller};
 
 /// Tokens of one agent at most.
 const TOKENS_MAX: usize = 16;

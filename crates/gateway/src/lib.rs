@@ -4,11 +4,15 @@
 //! Nothing here opens a socket; doors do, each in its own crate. Nothing here trusts a document: who sends it comes
 //! from the token, and what it says about itself is data.
 
+mod answer;
+mod caller;
 mod code;
 mod directory;
+mod doorway;
 mod guard;
 mod hub;
 mod intake;
+pub mod letters;
 mod outgoing;
 mod pollers;
 mod principal;
@@ -16,16 +20,21 @@ mod problem;
 mod profile;
 mod rate;
 mod receipt;
+mod registration;
 mod request;
 mod seal;
 mod sending;
 mod token;
+pub mod waiting;
 
 #[cfg(test)]
 mod tests;
 
+pub use answer::Answer;
+pub use caller::{At, Caller, Named};
 pub use code::{Code, Retry};
 pub use directory::{Directory, Listed};
+pub use doorway::{Doorway, shape_problems};
 pub use guard::check_site;
 pub use hub::{Authority, Hub, HubLimits};
 pub use intake::{Asking, Incoming, IntakeError, Reading, receive};
@@ -35,6 +44,7 @@ pub use problem::Problem;
 pub use profile::{Profile, TokenNote};
 pub use rate::{Connections, OpenConnection, RateLimits, Rates, RetryAfter, TooManyConnections, Who};
 pub use receipt::{receipt_of, stored_receipt};
+pub use registration::{Registration, register};
 pub use request::{Body, Fields, Query, answer, body, dialect_of, fields, token};
 pub use seal::{SealKey, SealKeyError};
 pub use sending::{Accepted, Sending};

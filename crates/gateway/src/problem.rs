@@ -1,6 +1,8 @@
 //! Problems: everything that can go wrong, as a code and a sentence. The one place where errors of the parts below
 //! become what a peer is told; each door writes them in its own shape.
 
+use std::sync::Arc;
+
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use broker::Refusal;
@@ -73,6 +75,8 @@ impl IntoResponse for Problem {
         if let Some(seconds) = self.retry_after_s.or((status == StatusCode::TOO_MANY_REQUESTS).then_some(1)) {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
+        // Doors that have a shape of their own for it find it here.
+        response.extensions_mut().insert(Arc::new(self));
         response
     }
 }

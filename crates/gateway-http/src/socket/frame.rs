@@ -3,7 +3,7 @@
 use gateway::{Code, Problem, Token};
 use json::{Limits, Shallow};
 
-use crate::answer::Answer;
+use gateway::Answer;
 
 /// Bytes of a reference at most.
 const REFERENCE_BYTES_MAX: usize = 256;

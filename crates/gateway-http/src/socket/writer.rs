@@ -16,8 +16,8 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 use super::frame;
 use super::reader::{Accepted, Done};
 use super::{CLOSE_POLICY, CLOSE_STOPPING, LETTERS_MAX, PING_TIME, Receipts, WRITE_TIME};
-use crate::letters;
-use crate::waiting::{self, Settle};
+use gateway::letters;
+use gateway::waiting::{self, Settle};
 
 /// What is to be written.
 pub(super) enum Out {

@@ -3,14 +3,15 @@
 use axum::body::Body;
 use axum::http::{Request, header};
 
-use super::server::{BODY_BYTES_MAX, Server};
+use super::start;
+use doorstep::BODY_BYTES_MAX;
 
 const NOTE: &str =
     r#"{"convoke":1,"native_id":"n-1","kind":"note","from":"ann","to":["bob"],"text":"hello"}"#;
 
 #[tokio::test]
 async fn a_message_is_sent_taken_and_settled() {
-    let server = Server::start().await;
+    let server = start().await;
     let ann = server.agent("ann", "").await;
     let bob = server.agent("bob", r#"{"dialect":"coord"}"#).await;
     let sent = server.call("POST", "/v1/messages", Some(&ann), NOTE).await;
@@ -37,7 +38,7 @@ async fn a_message_is_sent_taken_and_settled() {
 
 #[tokio::test]
 async fn a_repeat_is_the_same_message_and_another_body_is_a_conflict() {
-    let server = Server::start().await;
+    let server = start().await;
     let ann = server.agent("ann", "").await;
     server.agent("bob", "").await;
     let first = server.call("POST", "/v1/messages", Some(&ann), NOTE).await;
@@ -52,7 +53,7 @@ async fn a_repeat_is_the_same_message_and_another_body_is_a_conflict() {
 
 #[tokio::test]
 async fn nobody_speaks_for_another() {
-    let server = Server::start().await;
+    let server = start().await;
     let ann = server.agent("ann", "").await;
     let bob = server.agent("bob", "").await;
     assert_eq!(server.call("POST", "/v1/messages", None, NOTE).await.status, 401);
@@ -71,7 +72,7 @@ async fn nobody_speaks_for_another() {
 
 #[tokio::test]
 async fn refusals_say_what_to_do() {
-    let server = Server::start().await;
+    let server = start().await;
     let ann = server.agent("ann", "").await;
     server.agent("bobby", "").await;
     let unknown = server.call("POST", "/v1/messages", Some(&ann), NOTE).await;
@@ -106,7 +107,7 @@ async fn refusals_say_what_to_do() {
 
 #[tokio::test]
 async fn requests_on_behalf_of_other_sites_are_turned_away() {
-    let server = Server::start().await;
+    let server = start().await;
     let request = |host: &str, origin: Option<&str>| {
         let mut request = Request::builder().uri("/healthz").header(header::HOST, host);
         if let Some(origin) = origin {
@@ -128,7 +129,7 @@ async fn requests_on_behalf_of_other_sites_are_turned_away() {
 
 #[tokio::test]
 async fn what_was_answered_survives_and_the_stop_is_told() {
-    let server = Server::start().await;
+    let server = start().await;
     let ann = server.agent("ann", "").await;
     server.node.shut_down();
     let sent = server.call("POST", "/v1/messages", Some(&ann), NOTE).await;

@@ -3,12 +3,12 @@
 use gateway::{Code, Retry};
 use json::{Limits, Value};
 
-use super::server::Server;
+use super::start;
 use crate::api::{CALLS, Form, Who};
 
 #[tokio::test]
 async fn the_openapi_document_is_the_committed_one() {
-    let server = Server::start().await;
+    let server = start().await;
     let shown = server.call("GET", "/v1/openapi.json", None, "").await;
     assert_eq!(shown.status, 200);
     let value = json::parse_str(&shown.text, Limits::DOCUMENT).unwrap();
@@ -17,7 +17,7 @@ async fn the_openapi_document_is_the_committed_one() {
 
 #[tokio::test]
 async fn every_call_is_served_and_wants_a_token() {
-    let server = Server::start().await;
+    let server = start().await;
     for call in CALLS {
         let path = call.path.replace("{agent}", "human").replace("{id}", "x").replace("{label}", "x");
         let path = path.replace("{address}", "x").replace("{delivery}", "x").replace("{what}", "ack");
@@ -86,7 +86,7 @@ fn the_list_of_errors_is_the_committed_one() {
 
 #[tokio::test]
 async fn figures_are_for_the_operator_and_count_what_happens() {
-    let server = Server::start().await;
+    let server = start().await;
     let (ann, bob) = (server.agent("ann", "").await, server.agent("bob", "").await);
     assert_eq!(server.call("GET", "/metrics", None, "").await.status, 401);
     assert_eq!(server.call("GET", "/metrics", Some(&ann), "").await.status, 403);

@@ -6,7 +6,8 @@ use futures_util::StreamExt;
 use gateway::Token;
 use tower::ServiceExt;
 
-use super::server::Server;
+use super::start;
+use doorstep::Server;
 
 /// Reads events from a stream.
 struct Events {
@@ -57,7 +58,7 @@ impl Events {
 
 #[tokio::test]
 async fn events_are_told_as_they_happen_and_resumed_where_they_stopped() {
-    let server = Server::start().await;
+    let server = start().await;
     let (ann, bob) = (server.agent("ann", "").await, server.agent("bob", "").await);
     let mut events = Events::open(&server, "", &server.operator, None).await;
     events.until("hello").await;
@@ -85,7 +86,7 @@ async fn events_are_told_as_they_happen_and_resumed_where_they_stopped() {
 
 #[tokio::test]
 async fn agents_hear_of_their_own_and_a_gap_is_said() {
-    let server = Server::start().await;
+    let server = start().await;
     let (ann, eve) = (server.agent("ann", "").await, server.agent("eve", "").await);
     server.agent("bob", "").await;
     let mut events = Events::open(&server, "?after=0", &eve, None).await;
@@ -102,7 +103,7 @@ async fn agents_hear_of_their_own_and_a_gap_is_said() {
 
 #[tokio::test]
 async fn a_stream_ends_with_its_token_and_with_the_bus() {
-    let server = Server::start().await;
+    let server = start().await;
     let ann = server.agent("ann", "").await;
     let mut events = Events::open(&server, "", &ann, None).await;
     events.until("hello").await;

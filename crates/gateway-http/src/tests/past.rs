@@ -1,6 +1,6 @@
 //! Looking back, taking back, and many at once.
 
-use super::server::Server;
+use super::start;
 
 fn note(text: &str) -> String {
     format!(r#"{{"kind":"note","from":"ann","to":["bob"],"thread":"t 1","text":"{text}"}}"#)
@@ -8,7 +8,7 @@ fn note(text: &str) -> String {
 
 #[tokio::test]
 async fn a_writer_finds_its_own_words_and_nobody_else_does() {
-    let server = Server::start().await;
+    let server = start().await;
     let (ann, bob) = (server.agent("ann", "").await, server.agent("bob", "").await);
     let eve = server.agent("eve", "").await;
     for text in ["the parser is slow", "the lexer is fast"] {
@@ -41,7 +41,7 @@ async fn a_writer_finds_its_own_words_and_nobody_else_does() {
 
 #[tokio::test]
 async fn documents_are_shown_as_they_came_or_as_asked() {
-    let server = Server::start().await;
+    let server = start().await;
     let (ann, eve) = (server.agent("ann", "").await, server.agent("eve", "").await);
     server.agent("bob", "").await;
     let document = note("hello").replace(',', " , ");
@@ -57,7 +57,7 @@ async fn documents_are_shown_as_they_came_or_as_asked() {
 
 #[tokio::test]
 async fn what_was_sent_is_amended_and_taken_back() {
-    let server = Server::start().await;
+    let server = start().await;
     let (ann, bob) = (server.agent("ann", "").await, server.agent("bob", "").await);
     let id = server.call("POST", "/v1/messages", Some(&ann), &note("wrong")).await.get("/id");
     let path = format!("/v1/messages/{id}");
@@ -79,7 +79,7 @@ async fn what_was_sent_is_amended_and_taken_back() {
 
 #[tokio::test]
 async fn a_batch_answers_line_by_line_and_a_bad_line_stops_no_other() {
-    let server = Server::start().await;
+    let server = start().await;
     let ann = server.agent("ann", "").await;
     server.agent("bob", "").await;
     let lines = [

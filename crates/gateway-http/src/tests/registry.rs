@@ -1,10 +1,10 @@
 //! Agents, their tokens, and where they belong.
 
-use super::server::Server;
+use super::start;
 
 #[tokio::test]
 async fn tokens_are_added_revoked_and_run_out() {
-    let server = Server::start().await;
+    let server = start().await;
     let ann = server.agent("ann", "").await;
     let more = server.call("POST", "/v1/agents/ann/tokens", Some(&ann), r#"{"expires":"30d"}"#).await;
     assert_eq!(more.status, 201, "{}", more.text);
@@ -40,7 +40,7 @@ async fn tokens_are_added_revoked_and_run_out() {
 
 #[tokio::test]
 async fn who_speaks_for_another_sends_and_reads_as_it() {
-    let server = Server::start().await;
+    let server = start().await;
     server.agent("ann", "").await;
     server.agent("bob", "").await;
     let boss = server.agent("boss", r#"{"speaks_for":["ann"]}"#).await;
@@ -57,7 +57,7 @@ async fn who_speaks_for_another_sends_and_reads_as_it() {
 
 #[tokio::test]
 async fn members_get_what_goes_to_their_group_and_leave_it() {
-    let server = Server::start().await;
+    let server = start().await;
     let ann = server.agent("ann", "").await;
     let bob = server.agent("bob", r#"{"roles":["developer"]}"#).await;
     let shown = server.call("GET", "/v1/agents/bob", Some(&bob), "").await;
@@ -78,7 +78,7 @@ async fn members_get_what_goes_to_their_group_and_leave_it() {
 
 #[tokio::test]
 async fn signs_of_life_are_noted_and_not_delivered() {
-    let server = Server::start().await;
+    let server = start().await;
     let ann = server.agent("ann", "").await;
     let beat = r#"{"kind":"agent.heartbeat","from":"ann","to":["system"],"presence":{"state":"busy"}}"#;
     let noted = server.call("POST", "/v1/messages", Some(&ann), beat).await;

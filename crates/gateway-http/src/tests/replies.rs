@@ -1,6 +1,7 @@
 //! Waiting for a reply: one outcome, whatever happens.
 
-use super::server::{Answer, Server};
+use super::start;
+use doorstep::{Answer, Server};
 use gateway::Token;
 
 const ASK: &str =
@@ -19,7 +20,7 @@ async fn take(server: &Server, bob: &Token) -> Answer {
 
 #[tokio::test]
 async fn who_waits_gets_the_reply_and_a_repeat_gets_it_again() {
-    let server = Server::start().await;
+    let server = start().await;
     let (ann, bob) = (server.agent("ann", "").await, server.agent("bob", "").await);
     let asked = server.call("POST", "/v1/messages?wait=30s", Some(&ann), ASK);
     let answered = async {
@@ -42,7 +43,7 @@ async fn who_waits_gets_the_reply_and_a_repeat_gets_it_again() {
 
 #[tokio::test]
 async fn nobody_answers_in_time_and_the_late_reply_is_filed() {
-    let server = Server::start().await;
+    let server = start().await;
     let (ann, bob) = (server.agent("ann", "").await, server.agent("bob", "").await);
     let asked = server.call("POST", "/v1/messages?wait=10ms", Some(&ann), ASK).await;
     assert_eq!((asked.status, asked.get("/code").as_str()), (504, "no_reply"), "{}", asked.text);
@@ -61,7 +62,7 @@ async fn nobody_answers_in_time_and_the_late_reply_is_filed() {
 
 #[tokio::test]
 async fn where_nobody_can_answer_nobody_waits() {
-    let server = Server::start().await;
+    let server = start().await;
     let ann = server.agent("ann", "").await;
     let ask = ASK.replace("\"bob\"", "\"#nobody-here\"");
     let asked = server.call("POST", "/v1/messages?wait=30s", Some(&ann), &ask).await;
@@ -71,7 +72,7 @@ async fn where_nobody_can_answer_nobody_waits() {
 
 #[tokio::test]
 async fn a_message_that_dies_is_an_outcome_too() {
-    let server = Server::start().await;
+    let server = start().await;
     let (ann, bob) = (server.agent("ann", "").await, server.agent("bob", "").await);
     let asked = server.call("POST", "/v1/messages?wait=30s", Some(&ann), ASK);
     let refused = async {
@@ -104,7 +105,7 @@ async fn a_message_that_dies_is_an_outcome_too() {
 
 #[tokio::test]
 async fn a_connection_that_is_gone_leaves_the_reply_in_the_inbox() {
-    let server = Server::start().await;
+    let server = start().await;
     let (ann, bob) = (server.agent("ann", "").await, server.agent("bob", "").await);
     let asked = server.call("POST", "/v1/messages?wait=30s", Some(&ann), ASK);
     let taken = async { take(&server, &bob).await };
@@ -123,7 +124,7 @@ async fn a_connection_that_is_gone_leaves_the_reply_in_the_inbox() {
 
 #[tokio::test]
 async fn a_document_that_wishes_to_wait_waits_in_its_own_dialect() {
-    let server = Server::start().await;
+    let server = start().await;
     let ann = server.agent("ann", r#"{"dialect":"bus","uri":"codex://ann"}"#).await;
     let bob = server.agent("bob", "").await;
     let document = r#"{"message_id":"m-1","timestamp":"2026-11-15T10:00:00Z","sender":{"agent_id":"codex://ann","framework":"codex"},"recipient":{"agent_id":"bob"},"message_type":"task_request","content":{"task_id":"t-1","payload":{"text":"Which port?"}},"routing":{"priority":"high","delivery_mode":"sync","timeout":"30s","retry_policy":{"max_retries":0,"backoff":"linear"},"fallback_agents":[]}}"#;

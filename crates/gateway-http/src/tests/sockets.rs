@@ -7,7 +7,8 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{WebSocketStream, client_async};
 
-use super::server::Server;
+use super::start;
+use doorstep::Server;
 
 struct Socket {
     stream: WebSocketStream<TcpStream>,
@@ -69,7 +70,7 @@ fn send(reference: &str, text: &str) -> String {
 
 #[tokio::test]
 async fn what_is_sent_over_a_socket_is_receipted_delivered_with_credit_and_settled() {
-    let server = Server::start().await;
+    let server = start().await;
     let (ann, bob) = (server.agent("ann", "").await, server.agent("bob", "").await);
     let mut sender = Socket::ready(&server, "ann/socket", &ann).await;
     let mut taker = Socket::ready(&server, "bob/socket", &bob).await;
@@ -108,7 +109,7 @@ async fn what_is_sent_over_a_socket_is_receipted_delivered_with_credit_and_settl
 
 #[tokio::test]
 async fn a_socket_that_goes_gives_back_what_it_did_not_settle() {
-    let server = Server::start().await;
+    let server = start().await;
     let (ann, bob) = (server.agent("ann", "").await, server.agent("bob", "").await);
     let mut sender = Socket::ready(&server, "ann/socket?receipts=brief", &ann).await;
     sender.send(&send("1", "one")).await;
@@ -128,7 +129,7 @@ async fn a_socket_that_goes_gives_back_what_it_did_not_settle() {
 
 #[tokio::test]
 async fn bad_frames_are_refused_one_by_one() {
-    let server = Server::start().await;
+    let server = start().await;
     let (ann, _) = (server.agent("ann", "").await, server.agent("bob", "").await);
     let mut socket = Socket::ready(&server, "ann/socket", &ann).await;
     let spoofed = send("5", "x").replace("\"from\":\"ann\"", "\"from\":\"bob\"");
@@ -163,7 +164,7 @@ async fn bad_frames_are_refused_one_by_one() {
 
 #[tokio::test]
 async fn a_socket_opens_by_its_head_or_its_first_frame_and_closes_with_its_token() {
-    let server = Server::start().await;
+    let server = start().await;
     let (ann, bob) = (server.agent("ann", "").await, server.agent("bob", "").await);
     for (path, token) in
         [("ann/socket", Some(&bob)), ("nobody/socket", Some(&bob)), ("ann/socket?receipts=odd", Some(&ann))]
@@ -186,7 +187,7 @@ async fn a_socket_opens_by_its_head_or_its_first_frame_and_closes_with_its_token
 
 #[tokio::test]
 async fn a_reply_comes_over_the_socket_that_waits_for_it() {
-    let server = Server::start().await;
+    let server = start().await;
     let (ann, bob) = (server.agent("ann", "").await, server.agent("bob", "").await);
     let mut socket = Socket::ready(&server, "ann/socket", &ann).await;
     let question = r#"{"kind":"question","from":"ann","to":["bob"],"text":"Which port?"}"#;
@@ -216,7 +217,7 @@ async fn a_reply_comes_over_the_socket_that_waits_for_it() {
 
 #[tokio::test]
 async fn wishes_count_however_short_the_frame_is() {
-    let server = Server::start().await;
+    let server = start().await;
     let (ann, _) = (server.agent("ann", "").await, server.agent("bob", "").await);
     let mut socket = Socket::ready(&server, "ann/socket", &ann).await;
     let note = |text: &str| format!(r#"{{"kind":"note","from":"ann","to":["bob"],"text":"{text}"}}"#);
@@ -232,7 +233,7 @@ async fn wishes_count_however_short_the_frame_is() {
 
 #[tokio::test]
 async fn sockets_of_one_agent_are_counted() {
-    let server = Server::start().await;
+    let server = start().await;
     let ann = server.agent("ann", "").await;
     let mut open = Vec::new();
     for _ in 0..8 {

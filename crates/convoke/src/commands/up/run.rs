@@ -57,7 +57,7 @@ pub(super) async fn serve(
     let (open, hosts, metrics_public) = (args.open, super::hosts(&settings), settings.metrics_public);
     let authority = Authority { operator, open, seal, hosts, metrics_public };
     let hub = Hub::new(node.clone(), history, authority, settings.hub.clone()).await.map_err(stopped)?;
-    drop(server.routes.send_replace(gateway_http::router(hub.clone())));
+    drop(server.routes.send_replace(gateway_http::router(hub.clone(), doorways())));
     note_running(&url, data)?;
     ready::announce(&url, data, &started, Form::from_flag(args.json))?;
     let ended = tokio::select! {
@@ -177,4 +177,9 @@ fn stopped(error: CallError) -> Failure {
 fn broken(reason: Option<String>) -> Failure {
     let reason = reason.unwrap_or_else(|| "the node has stopped".to_owned());
     Failure::wrong_use(reason).hint("what was acknowledged is safe; check the disk and start again")
+}
+
+/// Returns the doors beside the native one.
+fn doorways() -> Vec<gateway::Doorway> {
+    vec![gateway_bus::doorway(), gateway_coord::doorway(), gateway_wire::doorway(), gateway_xrpc::doorway()]
 }

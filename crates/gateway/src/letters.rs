@@ -1,15 +1,13 @@
 //! Letters as their recipients get them: the document in the recipient's language, and what is needed to settle it.
 
+use crate::{Answer, Hub, Outgoing, Problem, Stored};
 use broker::{Time, Tried};
 use dialect::Name;
-use gateway::{Hub, Outgoing, Problem, Stored};
 use message::{Envelope, MessageId, Seq, Timestamp};
 use node::Letter;
 
-use crate::answer::Answer;
-
 /// Writes a letter: the members of a delivery, as JSON. `op` comes first on sockets.
-pub(crate) fn delivery(
+pub fn delivery(
     hub: &Hub,
     letter: &Letter,
     body: &[u8],
@@ -44,31 +42,31 @@ pub(crate) fn delivery(
 }
 
 /// Writes who was tried before, and what came of it.
-pub(crate) fn tried(tried: &Tried) -> String {
+pub fn tried(tried: &Tried) -> String {
     let answer = Answer::new().text("agent", &tried.agent).number("attempts", tried.attempts.into());
     answer.text("reason", &tried.reason).end()
 }
 
 /// Writes a document in a language; where it cannot be said in that, in its own.
-pub(crate) fn outgoing(hub: &Hub, stored: Stored<'_>, to: Option<Name>) -> Result<Outgoing, Problem> {
+pub fn outgoing(hub: &Hub, stored: Stored<'_>, to: Option<Name>) -> Result<Outgoing, Problem> {
     hub.reading(|reading| {
-        let written = gateway::write(stored, to, reading);
-        written.or_else(|_| gateway::write(stored, None, reading)).map_err(Problem::from)
+        let written = crate::write(stored, to, reading);
+        written.or_else(|_| crate::write(stored, None, reading)).map_err(Problem::from)
     })
 }
 
 /// Returns when a message was accepted: its id says it.
-pub(crate) fn came(id: MessageId) -> Timestamp {
+pub fn came(id: MessageId) -> Timestamp {
     Time(id.unix_millis().unwrap_or(0)).timestamp()
 }
 
 /// Reads bodies from the log.
-pub(crate) fn bodies(hub: &Hub, places: &[Seq]) -> Result<Vec<Vec<u8>>, Problem> {
+pub fn bodies(hub: &Hub, places: &[Seq]) -> Result<Vec<Vec<u8>>, Problem> {
     hub.node().bodies(places).map_err(unreadable)
 }
 
 /// Says that the log cannot be read; why, only the server's own log says.
-pub(crate) fn unreadable(error: impl std::error::Error) -> Problem {
+pub fn unreadable(error: impl std::error::Error) -> Problem {
     tracing::error!(error = %error, "a stored message cannot be read");
-    Problem::new(gateway::Code::Stored, "a stored message cannot be read")
+    Problem::new(crate::Code::Stored, "a stored message cannot be read")
 }

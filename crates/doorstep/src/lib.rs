@@ -1,4 +1,6 @@
-//! A door of a node on a real disk.
+//! What the tests of doors share: a bus on a real disk, and somebody who calls.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 use std::sync::Arc;
 
@@ -13,28 +15,34 @@ use node::{Node, Settings, SystemClock};
 use tempfile::TempDir;
 use tower::ServiceExt;
 
-use crate::router;
-
 /// Bytes of a request of the tests' own bus.
-pub(super) const BODY_BYTES_MAX: usize = 1 << 20;
+pub const BODY_BYTES_MAX: usize = 1 << 20;
 
-pub(super) struct Server {
+/// A bus with doors.
+pub struct Server {
     router: axum::Router,
-    pub(super) operator: Token,
-    pub(super) node: Node,
-    pub(super) hub: Hub,
+    /// The operator's token.
+    pub operator: Token,
+    /// The node.
+    pub node: Node,
+    /// What the doors have at hand.
+    pub hub: Hub,
     _folder: TempDir,
 }
 
 /// What came back.
-pub(super) struct Answer {
-    pub(super) status: u16,
-    pub(super) connection: Option<String>,
-    pub(super) text: String,
+pub struct Answer {
+    /// The status.
+    pub status: u16,
+    /// What is said of the connection.
+    pub connection: Option<String>,
+    /// The body.
+    pub text: String,
 }
 
 impl Answer {
-    pub(super) fn get(&self, key: &str) -> String {
+    /// Returns what a JSON Pointer leads to, as text.
+    pub fn get(&self, key: &str) -> String {
         let value = json::parse_str(&self.text, json::Limits::DOCUMENT).unwrap();
         let found = dialect::get(value.as_object().unwrap(), key).cloned();
         match found {
@@ -46,7 +54,8 @@ impl Answer {
 }
 
 impl Server {
-    pub(super) async fn start() -> Self {
+    /// Starts a bus with these doors.
+    pub async fn start(doors: impl FnOnce(Hub) -> axum::Router) -> Self {
         let folder = TempDir::new().unwrap();
         let (node, _) = Node::start(settings(&folder), Arc::new(SystemClock::new())).unwrap();
         let operator = Token::new("human".parse().unwrap()).unwrap();
@@ -70,10 +79,11 @@ impl Server {
             lease_ms: 60_000,
         };
         let hub = Hub::new(node.clone(), history.unwrap(), authority, limits).await.unwrap();
-        Server { router: router(hub.clone()), operator, node, hub, _folder: folder }
+        Server { router: doors(hub.clone()), operator, node, hub, _folder: folder }
     }
 
-    pub(super) async fn call(&self, method: &str, path: &str, token: Option<&Token>, body: &str) -> Answer {
+    /// Calls.
+    pub async fn call(&self, method: &str, path: &str, token: Option<&Token>, body: &str) -> Answer {
         let mut request = Request::builder().method(method).uri(path).header(header::HOST, "localhost:7700");
         if let Some(token) = token {
             request = request.header(header::AUTHORIZATION, format!("Bearer {}", token.reveal()));
@@ -82,7 +92,8 @@ impl Server {
         self.send(request.body(Body::from(body.to_owned())).unwrap()).await
     }
 
-    pub(super) async fn send(&self, request: Request<Body>) -> Answer {
+    /// Sends a request.
+    pub async fn send(&self, request: Request<Body>) -> Answer {
         let response = self.router.clone().oneshot(request).await.unwrap();
         let status = response.status().as_u16();
         let connection = response.headers().get(header::CONNECTION);
@@ -91,12 +102,13 @@ impl Server {
         Answer { status, connection, text: String::from_utf8(bytes.to_vec()).unwrap() }
     }
 
-    pub(super) fn router(&self) -> axum::Router {
+    /// Returns what answers.
+    pub fn router(&self) -> axum::Router {
         self.router.clone()
     }
 
     /// Lets the door listen, and returns where.
-    pub(super) async fn listen(&self) -> std::net::SocketAddr {
+    pub async fn listen(&self) -> std::net::SocketAddr {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let router = self.router.clone();
@@ -105,7 +117,7 @@ impl Server {
     }
 
     /// Makes an agent and returns its token.
-    pub(super) async fn agent(&self, name: &str, options: &str) -> Token {
+    pub async fn agent(&self, name: &str, options: &str) -> Token {
         let path = format!("/v1/agents/{name}");
         let made = self.call("PUT", &path, Some(&self.operator), options).await;
         assert_eq!(made.status, 201, "{}", made.text);

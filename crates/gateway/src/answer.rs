@@ -5,30 +5,38 @@ use axum::response::{IntoResponse, Response};
 use json::{Value, write_string, write_value};
 
 /// A JSON object that is being written.
-pub(crate) struct Answer {
+pub struct Answer {
     text: String,
 }
 
+impl Default for Answer {
+    fn default() -> Self {
+        Answer::new()
+    }
+}
+
 impl Answer {
-    pub(crate) fn new() -> Self {
+    /// Begins an object.
+    pub fn new() -> Self {
         Answer { text: String::from("{") }
     }
 
-    pub(crate) fn with_capacity(bytes: usize) -> Self {
+    /// Begins an object of about so many bytes.
+    pub fn with_capacity(bytes: usize) -> Self {
         let mut text = String::with_capacity(bytes);
         text.push('{');
         Answer { text }
     }
 
     /// Adds a string.
-    pub(crate) fn text(mut self, key: &str, text: &str) -> Self {
+    pub fn text(mut self, key: &str, text: &str) -> Self {
         self.key(key);
         write_string(&mut self.text, text).expect("a string takes whatever is written");
         self
     }
 
     /// Adds a string, if there is one.
-    pub(crate) fn maybe(self, key: &str, text: Option<&str>) -> Self {
+    pub fn maybe(self, key: &str, text: Option<&str>) -> Self {
         match text {
             Some(text) => self.text(key, text),
             None => self,
@@ -36,44 +44,44 @@ impl Answer {
     }
 
     /// Adds a number.
-    pub(crate) fn number(mut self, key: &str, number: u64) -> Self {
+    pub fn number(mut self, key: &str, number: u64) -> Self {
         self.key(key);
         self.text.push_str(&number.to_string());
         self
     }
 
     /// Adds yes or no.
-    pub(crate) fn flag(self, key: &str, holds: bool) -> Self {
+    pub fn flag(self, key: &str, holds: bool) -> Self {
         self.raw(key, if holds { "true" } else { "false" })
     }
 
     /// Adds a value.
-    pub(crate) fn value(mut self, key: &str, value: &Value<'_>) -> Self {
+    pub fn value(mut self, key: &str, value: &Value<'_>) -> Self {
         self.key(key);
         write_value(&mut self.text, value).expect("a string takes whatever is written");
         self
     }
 
     /// Adds every member of an object.
-    pub(crate) fn members(self, object: &Value<'_>) -> Self {
+    pub fn members(self, object: &Value<'_>) -> Self {
         let members = object.as_object().into_iter().flat_map(|object| object.iter());
         members.fold(self, |answer, (key, value)| answer.value(key, value))
     }
 
     /// Adds what is JSON already.
-    pub(crate) fn raw(mut self, key: &str, json: &str) -> Self {
+    pub fn raw(mut self, key: &str, json: &str) -> Self {
         self.key(key);
         self.text.push_str(json);
         self
     }
 
     /// Adds a list of strings.
-    pub(crate) fn texts(self, key: &str, texts: impl IntoIterator<Item = String>) -> Self {
+    pub fn texts(self, key: &str, texts: impl IntoIterator<Item = String>) -> Self {
         self.list(key, texts.into_iter().map(|text| Value::from(text).to_json()))
     }
 
     /// Adds a list of what is JSON already.
-    pub(crate) fn list(mut self, key: &str, items: impl IntoIterator<Item = String>) -> Self {
+    pub fn list(mut self, key: &str, items: impl IntoIterator<Item = String>) -> Self {
         self.key(key);
         self.text.push('[');
         for (number, item) in items.into_iter().enumerate() {
@@ -87,13 +95,13 @@ impl Answer {
     }
 
     /// Returns the text.
-    pub(crate) fn end(mut self) -> String {
+    pub fn end(mut self) -> String {
         self.text.push('}');
         self.text
     }
 
     /// Answers with it.
-    pub(crate) fn respond(self, status: StatusCode) -> Response {
+    pub fn respond(self, status: StatusCode) -> Response {
         (status, [(header::CONTENT_TYPE, "application/json")], self.end()).into_response()
     }
 

@@ -3,31 +3,28 @@
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use crate::{Answer, Code, Hub, Outgoing, Problem, Stored, letters};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use broker::{AgentKey, Command};
-use gateway::{Code, Hub, Outgoing, Problem, Stored};
 use hyper::body::{Frame, SizeHint};
 use message::{DeliveryId, Dialect, MessageId, Receipt, Stage};
 use node::{Awaited, Outcome};
-
-use crate::answer::Answer;
-use crate::letters;
 
 /// By which the receipt says that a reply was handed to whom waited for it.
 const BY: &str = "http";
 
 /// A reply that is about to be given to whom waits for it.
-pub(crate) struct Reply {
+pub struct Reply {
     /// Its id.
-    pub(crate) id: MessageId,
+    pub id: MessageId,
     /// The document, in the language of the request.
-    pub(crate) outgoing: Outgoing,
+    pub outgoing: Outgoing,
 }
 
 /// Waits for the reply to a message, and answers with it.
-pub(crate) async fn reply(hub: &Hub, receipt: Receipt, awaited: Awaited) -> Result<Response, Problem> {
+pub async fn reply(hub: &Hub, receipt: Receipt, awaited: Awaited) -> Result<Response, Problem> {
     match awaited.outcome().await {
         Some(Outcome::Reply { reply, delivery }) => {
             let settle = Settle::new(hub, delivery);
@@ -41,14 +38,14 @@ pub(crate) async fn reply(hub: &Hub, receipt: Receipt, awaited: Awaited) -> Resu
 }
 
 /// Answers a repeat with the reply that came before.
-pub(crate) async fn stored_reply(hub: &Hub, receipt: Receipt, reply: MessageId) -> Result<Response, Problem> {
+pub async fn stored_reply(hub: &Hub, receipt: Receipt, reply: MessageId) -> Result<Response, Problem> {
     let reply = read(hub, reply, receipt.dialect).await?;
     let json = [(header::CONTENT_TYPE, "application/json")];
     Ok((StatusCode::OK, json, answer(&receipt, &reply)).into_response())
 }
 
 /// Says why no reply came, with the receipt as it is now.
-pub(crate) async fn nothing(hub: &Hub, receipt: Receipt, stage: Stage) -> Problem {
+pub async fn nothing(hub: &Hub, receipt: Receipt, stage: Stage) -> Problem {
     let receipt = current(hub, receipt).await;
     let (code, detail) = match stage {
         Stage::Dead | Stage::Expired | Stage::Withdrawn | Stage::Unconfirmed => {
@@ -74,7 +71,7 @@ async fn current(hub: &Hub, mut receipt: Receipt) -> Receipt {
 }
 
 /// Reads a reply in the language of the request.
-pub(crate) async fn read(hub: &Hub, id: MessageId, dialect: Dialect) -> Result<Reply, Problem> {
+pub async fn read(hub: &Hub, id: MessageId, dialect: Dialect) -> Result<Reply, Problem> {
     let view = hub.call(move |turn| Ok(turn.broker().look_into(id))).await?;
     let view = view.ok_or_else(|| Problem::new(Code::UnknownMessage, "the reply is not at hand any more"))?;
     let body = letters::bodies(hub, &[view.body])?.pop().unwrap_or_default();
@@ -92,19 +89,19 @@ fn answer(receipt: &Receipt, reply: &Reply) -> String {
 }
 
 /// A reply that is settled when it was given to the connection, and returned when it was not.
-pub(crate) struct Settle {
+pub struct Settle {
     hub: Hub,
     delivery: DeliveryId,
     is_given: bool,
 }
 
 impl Settle {
-    pub(crate) fn new(hub: &Hub, delivery: DeliveryId) -> Self {
+    pub fn new(hub: &Hub, delivery: DeliveryId) -> Self {
         Settle { hub: hub.clone(), delivery, is_given: false }
     }
 
     /// Says that it was written.
-    pub(crate) fn given(mut self) {
+    pub fn given(mut self) {
         self.is_given = true;
     }
 

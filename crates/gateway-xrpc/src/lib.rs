@@ -1,0 +1,17 @@
+//! The XRPC door: `/xrpc`, repositories of records, and `/subscribe`, for clients of the AT Protocol.
+
+use axum::Router;
+use axum::http::StatusCode;
+use axum::response::Response;
+use gateway::{Answer, Doorway, Problem};
+
+/// Returns the door.
+pub fn doorway() -> Doorway {
+    Doorway { prefix: "/xrpc", routes: Router::new(), shape }
+}
+
+/// Says what went wrong as clients of this door expect it.
+fn shape(problem: &Problem) -> Response {
+    let status = StatusCode::from_u16(problem.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    Answer::new().text("error", problem.code.name()).text("message", &problem.detail).respond(status)
+}
