@@ -19,7 +19,7 @@ const ANYONE: &str = "roles.any";
 /// A document that was read, ready to be accepted.
 #[derive(Debug)]
 pub struct Incoming {
-    /// What it says.
+    /// What it is routed by; its content is in the document alone.
     pub message: Message,
     /// The language in which it is written.
     pub dialect: Name,
@@ -97,7 +97,7 @@ pub fn receive(bytes: &[u8], dialect: Option<Name>, reading: Reading<'_>) -> Res
 
 fn read(bytes: &[u8], value: Value<'_>, name: Name, reading: Reading<'_>) -> Result<Incoming, IntakeError> {
     let language = translate::dialect(name);
-    let fingerprint = fingerprint(name, &value, bytes.len());
+    let fingerprint = fingerprint(name, &value, bytes);
     let routed = value.as_object().and_then(|object| language.route(object)).map(|route| Routed {
         priority: route.priority,
         guarantee: route.guarantee,
@@ -107,7 +107,8 @@ fn read(bytes: &[u8], value: Value<'_>, name: Name, reading: Reading<'_>) -> Res
     let decoded = language
         .decode_owned(value, reading.names)
         .map_err(|errors| IntakeError::Invalid { dialect: name, errors: errors.into_kept() })?;
-    let message = decoded.message;
+    let mut message = decoded.message;
+    message.let_content_go();
     let asked = message.delivery.as_deref();
     let guarantee = asked.and_then(|wishes| wishes.guarantee);
     let guarantee = guarantee.or(routed.as_ref().map(|route| route.guarantee));
@@ -241,12 +242,13 @@ fn addresses(dialect: Name, message: &Message) -> Vec<Address> {
     message.to.iter().map(|to| if *to == Address::All { channel() } else { to.clone() }).collect()
 }
 
-/// Takes the fingerprint of what a document says: as JSON in one form, without what may differ between repeats.
+/// Takes the fingerprint of what a document says: its text without blanks between its tokens, and without what may
+/// differ between repeats.
 ///
 /// A fast hash is enough: it is compared only with documents of the same sender, who would deceive nobody but itself.
-fn fingerprint(dialect: Name, document: &Value<'_>, bytes: usize) -> Fingerprint {
-    let mut text = String::with_capacity(bytes);
-    let written = match dialect {
+fn fingerprint(dialect: Name, document: &Value<'_>, bytes: &[u8]) -> Fingerprint {
+    let hash = |text: &[u8]| Fingerprint(xxhash_rust::xxh3::xxh3_128(text).to_le_bytes());
+    match dialect {
         // A sender that tries again counts its tries.
         Name::Coord => {
             let mut document = document.clone();
@@ -254,14 +256,13 @@ fn fingerprint(dialect: Name, document: &Value<'_>, bytes: usize) -> Fingerprint
             if let Some(metadata) = metadata.and_then(Value::as_object_mut) {
                 metadata.remove("retry_count");
             }
-            json::write_value(&mut text, &document)
+            hash(document.to_json().as_bytes())
         }
         Name::Comms | Name::Bus | Name::Channel | Name::Wire | Name::Convoke => {
-            json::write_value(&mut text, document)
+            let text = std::str::from_utf8(bytes).map(json::compact);
+            text.map_or_else(|_| hash(bytes), |text| hash(text.as_bytes()))
         }
-    };
-    written.expect("a string takes whatever is written");
-    Fingerprint(xxhash_rust::xxh3::xxh3_128(text.as_bytes()).to_le_bytes())
+    }
 }
 
 fn time(at: Timestamp) -> Time {

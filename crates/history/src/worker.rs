@@ -1,7 +1,9 @@
 //! The thread that follows the log: events into the tables, then texts into the index.
 //!
-//! While events are behind, texts get a small slice after each chunk; when the tables have caught up, texts get all of
-//! the time that is left. Whatever fails is undone, told and tried again when there is something new.
+//! While the log moves fast and nobody asks, the thread rests: whoever sends has the processor, and what came is read
+//! when it is calmer, or when too much of it waits. While events are behind, texts get a small slice after each chunk;
+//! when the tables have caught up, texts get all of the time that is left. Whatever fails is undone, told and tried
+//! again when there is something new.
 
 mod open;
 
@@ -23,8 +25,12 @@ use crate::text;
 /// Events that are passed in search of texts in one piece, for each text that is wanted.
 const EVENTS_PER_TEXT: u64 = 16;
 
-/// Events in a second from which on the log moves fast; most texts then wait until it is calmer.
+/// Events in a second from which on the log moves fast: what nobody asks for then waits until it is calmer.
 const FAST_EVENTS: u128 = 2_000;
+/// How long the thread rests before it looks again how fast the log moves.
+const REST: Duration = Duration::from_millis(20);
+/// Events that wait at most while the thread rests.
+const WAITING_EVENTS_MAX: u64 = 1_000_000;
 /// How long more events are let come before the next piece: a commit costs as much as many events.
 const PAUSE: Duration = Duration::from_millis(3);
 /// How nice the thread is to others: whoever waits for an answer comes first.
@@ -38,8 +44,8 @@ struct Worker<'s> {
     marks: Marks,
     /// Words of one message, kept for its memory.
     words: String,
-    /// When it was last asked how fast the log moves.
-    asked: Instant,
+    /// When it was last looked how fast the log moves, and how far it had come.
+    looked: (Instant, Seq),
 }
 
 /// Follows the log until `wait` says that it is over.
@@ -110,25 +116,31 @@ impl Worker<'_> {
 
     /// Does a piece of what is to be done.
     fn step(&mut self, durable: Seq) -> Result<(), HistoryError> {
-        let new_events = durable.0.saturating_sub(self.marks.applied.0);
-        if new_events > 0 {
+        let is_fast = self.is_fast(durable);
+        let waiting = durable.0.saturating_sub(self.marks.applied.0);
+        if is_fast && waiting < WAITING_EVENTS_MAX && !self.shared.is_awaited() {
+            std::thread::sleep(REST);
+            return Ok(());
+        }
+        if waiting > 0 {
             self.apply(durable)?;
             std::thread::sleep(PAUSE);
         }
         let is_behind = self.marks.applied < durable;
         if self.has_texts() {
             let settings = &self.shared.settings;
-            let is_fast = is_behind || self.is_fast(new_events);
+            let is_fast = is_behind || is_fast;
             self.index(if is_fast { settings.text_slice } else { settings.text_chunk })?;
         }
         Ok(())
     }
 
-    /// Tells whether the log moves fast, by how much came since it was last asked.
-    fn is_fast(&mut self, new_events: u64) -> bool {
+    /// Tells whether the log moves fast, by how much came since it was last looked.
+    fn is_fast(&mut self, durable: Seq) -> bool {
         let now = now();
-        let passed = now.duration_since(std::mem::replace(&mut self.asked, now));
-        u128::from(new_events) * 1_000_000 > FAST_EVENTS * passed.as_micros()
+        let (looked, seen) = std::mem::replace(&mut self.looked, (now, durable));
+        let came = durable.0.saturating_sub(seen.0);
+        seen > Seq(0) && u128::from(came) * 1_000_000 > FAST_EVENTS * now.duration_since(looked).as_micros()
     }
 
     /// Tells whether texts wait to be indexed.
