@@ -62,6 +62,7 @@ impl Server {
         let authority = Authority {
             operator: operator.hash(),
             open: false,
+            allow_token_in_url: false,
             seal: SealKey::new().unwrap(),
             hosts: vec!["localhost".to_owned(), "127.0.0.1".to_owned()],
             metrics_public: false,

@@ -6,6 +6,9 @@ use dialect::Name;
 use message::{Envelope, MessageId, Seq, Timestamp};
 use node::Letter;
 
+/// Bytes of documents that are handed out at a time; one document is in any case.
+pub const BYTES_MAX: u64 = 16 << 20;
+
 /// Writes a letter: the members of a delivery, as JSON. `op` comes first on sockets.
 pub fn delivery(
     hub: &Hub,

@@ -24,6 +24,7 @@ mod registration;
 mod request;
 mod seal;
 mod sending;
+pub mod socket;
 mod token;
 pub mod waiting;
 
@@ -45,7 +46,7 @@ pub use profile::{Profile, TokenNote};
 pub use rate::{Connections, OpenConnection, RateLimits, Rates, RetryAfter, TooManyConnections, Who};
 pub use receipt::{receipt_of, stored_receipt};
 pub use registration::{Registration, register};
-pub use request::{Body, Fields, Query, answer, body, dialect_of, fields, token};
+pub use request::{Body, Fields, Query, Shown, answer, body, dialect_of, fields, shown, token};
 pub use seal::{SealKey, SealKeyError};
 pub use sending::{Accepted, Sending};
 pub use token::{Token, TokenError, TokenHash};
