@@ -54,7 +54,7 @@ impl Caller {
     pub fn agent(&self, name: &str) -> Result<Named, Problem> {
         match self.hub.find(name) {
             Some((_, key, dialect)) => Ok(Named { key, dialect }),
-            None => Err(Problem::new(crate::Code::UnknownAgent, format!("nobody is called `{name}`"))),
+            None => Err(Problem::nobody(name)),
         }
     }
 

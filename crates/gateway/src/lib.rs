@@ -1,7 +1,7 @@
 //! What the doors share: how a document becomes something that the broker accepts, how what it hands out becomes a
 //! document again, by which token somebody speaks, and what a peer is told when something goes wrong.
 //!
-//! Nothing here opens a socket; doors do, each in its own crate. Nothing here trusts a document: who sends it comes
+//! Nothing here listens or answers by itself; doors do, each in its own crate. Nothing here trusts a document: who sends it comes
 //! from the token, and what it says about itself is data.
 
 mod answer;
@@ -14,6 +14,7 @@ mod hub;
 mod intake;
 pub mod letters;
 mod outgoing;
+pub mod plain;
 mod pollers;
 mod principal;
 mod problem;
