@@ -14,7 +14,7 @@ use message::Seq;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use crate::{messages, past};
+use crate::past;
 use gateway::Answer;
 use gateway::Caller;
 
@@ -46,7 +46,7 @@ pub(crate) async fn stream(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let query = Query(query.as_deref());
-    let resumed = messages::text(&headers, &LAST_EVENT_ID).and_then(|id| id.parse().ok());
+    let resumed = gateway::header_text(&headers, &LAST_EVENT_ID).and_then(|id| id.parse().ok());
     let asked = resumed.or(query.number("after")?).map(Seq);
     let filter = Watch {
         agent: query.get("agent")?.map(|agent| caller.agent(&agent)).transpose()?.map(|agent| agent.key),
