@@ -5,7 +5,9 @@ use std::time::Duration;
 use broker::{Accept, AgentKey, Fingerprint, Identity, Time};
 use dialect::{Name, Names};
 use json::{Finding, Limits, Object, ParseError, Value};
-use message::{Address, AgentRef, Envelope, Guarantee, Message, Mode, Origin, Priority, Timestamp, Warning};
+use message::{
+    Address, AgentRef, Envelope, Guarantee, Kind, Message, Mode, Origin, Priority, Timestamp, Warning,
+};
 use translate::{Carry, Options, Reports};
 
 use crate::SealKey;
@@ -26,6 +28,7 @@ pub struct Incoming {
     /// What was odd about it.
     pub warnings: Vec<Warning>,
     to: Vec<Address>,
+    joins: Option<Address>,
     priority: Priority,
     guarantee: Guarantee,
     lifetime_ms: Option<u64>,
@@ -114,6 +117,7 @@ fn read(bytes: &[u8], value: Value<'_>, name: Name, reading: Reading<'_>) -> Res
     let is_live_only = asked.is_some_and(|wishes| wishes.live_only);
     Ok(Incoming {
         to: addresses(name, &message),
+        joins: joined(name, &message),
         priority: routed
             .as_ref()
             .map_or(message.priority.unwrap_or(Priority::Normal), |route| route.priority),
@@ -157,6 +161,7 @@ fn restored(
         trusts: &|origin| reading.seal.is_on(origin),
         seals: None,
         came: None,
+        to: None,
     };
     let text = std::str::from_utf8(bytes).ok()?;
     let translated = translate::translate_parsed(text, value, name, origin.dialect, &options).ok()?;
@@ -164,9 +169,33 @@ fn restored(
 }
 
 impl Incoming {
+    /// Sends it to others than it says, as its sender asks beside the document. The same document to others is
+    /// another message.
+    pub fn send_to(&mut self, to: Vec<Address>) {
+        let addresses = self.pass_to(to);
+        self.fingerprint = Fingerprint::of(&[&self.fingerprint.0, addresses.as_bytes()]);
+    }
+
+    /// Passes it to those whom it concerns, which the document leaves to the bus to find. Returns them as a text.
+    pub fn pass_to(&mut self, to: Vec<Address>) -> String {
+        let addresses: Vec<String> = to.iter().map(Address::to_string).collect();
+        let addresses = addresses.join(" ");
+        if let Some(envelope) = Envelope::open(&self.envelope) {
+            self.envelope = Envelope { to: Some(&addresses), ..envelope }.to_bytes();
+        }
+        self.message.to.clone_from(&to);
+        self.to = to;
+        addresses
+    }
+
     /// Returns to whom it goes.
     pub fn to(&self) -> &[Address] {
         &self.to
+    }
+
+    /// Returns the role, topic or channel of which its sender says by it that it is a member.
+    pub fn joins(&self) -> Option<&Address> {
+        self.joins.as_ref()
     }
 
     /// Returns the document as the log keeps it.
@@ -239,6 +268,14 @@ fn addresses(dialect: Name, message: &Message) -> Vec<Address> {
         return ANYONE.parse().into_iter().collect();
     }
     message.to.iter().map(|to| if *to == Address::All { channel() } else { to.clone() }).collect()
+}
+
+/// Returns of what a sender says that it is a member, in the words of its dialect: a wire that claims work does so in a
+/// role. Posting in a channel is joining it whatever the dialect, which is the broker's to see to; the other dialects
+/// have no words for it.
+fn joined(dialect: Name, message: &Message) -> Option<Address> {
+    let is_claim = dialect == Name::Wire && message.kind == Kind::TaskClaim;
+    message.to.iter().find(|to| is_claim && matches!(to, Address::Role(_))).cloned()
 }
 
 /// Takes the fingerprint of what a document says: as JSON in one form, without what may differ between repeats.

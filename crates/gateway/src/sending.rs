@@ -2,12 +2,15 @@
 //!
 //! Everything that does not need the state is done before its turn comes: reading, checking, finding out who sends it.
 
+use axum::http::StatusCode;
+use axum::response::Response;
 use broker::{AgentKey, Command, Receipted, Reply};
 use dialect::Name;
+use json::{Finding, Source};
 use message::{AgentRef, Kind, PresenceState, RecipientReceipt};
 use node::{Awaited, Turn};
 
-use crate::{Asking, Code, Hub, Incoming, Principal, Problem, Reading, receive};
+use crate::{Answer, Asking, Code, Hub, Incoming, Principal, Problem, Reading, receipt_of, receive, waiting};
 
 /// A document that may be accepted: it was read, and it is its sender's.
 #[derive(Debug)]
@@ -67,6 +70,42 @@ impl Sending {
         self.wait_ms.is_some() || wishes.is_some_and(|wishes| wishes.mode == Some(message::Mode::Sync))
     }
 
+    /// Has it accepted or noted, and answers its sender: with the receipt, or with the reply if it waits for one.
+    pub async fn carry_out(self, hub: &Hub) -> Result<Response, Problem> {
+        if self.is_for_the_bus() {
+            return Ok(self.noted(hub));
+        }
+        let waits = self.waits();
+        let accepted = hub.call(move |turn| {
+            let accepted = self.accept_and_look(turn)?;
+            Ok((self.incoming, accepted))
+        });
+        let (incoming, Accepted { receipted, recipients, awaited }) = accepted.await?;
+        let answer = receipted.answer;
+        let status = if receipted.duplicate { StatusCode::OK } else { StatusCode::CREATED };
+        let receipt = receipt_of(&incoming, receipted, recipients);
+        match (awaited, answer) {
+            (Some(awaited), _) => waiting::reply(hub, receipt, awaited).await,
+            (None, Some(reply)) => waiting::stored_reply(hub, receipt, reply).await,
+            // Nobody can answer, or the time in which an answer counted is over.
+            (None, None) if waits => {
+                let stage = receipt.stage();
+                Err(waiting::nothing(hub, receipt, stage).await)
+            }
+            (None, None) => Ok(crate::answer(status, &receipt.to_value())),
+        }
+    }
+
+    /// Notes a sign of life. Nobody relies on it, so nothing waits until it is durable.
+    fn noted(self, hub: &Hub) -> Response {
+        let kind = self.incoming.message.kind;
+        hub.node().note(move |turn| {
+            // A bus without room keeps no signs of life; the next one is soon there.
+            drop(self.note(turn));
+        });
+        Answer::new().text("kind", kind.name()).text("stage", "acknowledged").respond(StatusCode::ACCEPTED)
+    }
+
     /// Notes how the sender is.
     pub fn note(&self, turn: &mut Turn<'_>) -> Result<(), Problem> {
         let Some(state) = self.presence() else { return Ok(()) };
@@ -80,7 +119,7 @@ impl Sending {
         let asking = Asking { key: self.key.as_deref(), wait_ms: self.wait_ms, hold: self.hold, trace: None };
         let accept = self.incoming.accept(self.from, asking);
         match turn.execute(&Command::Accept(Box::new(accept)))? {
-            Reply::Accepted(receipted) => Ok(receipted),
+            Reply::Accepted(receipted) => Ok(self.joined(turn, receipted)),
             Reply::Done
             | Reply::Agent(_)
             | Reply::Session { .. }
@@ -88,6 +127,18 @@ impl Sending {
             | Reply::Stage(_)
             | Reply::Lease(_) => Err(Problem::new(Code::Internal, "nothing was accepted")),
         }
+    }
+
+    /// Makes its sender a member of what it says that it is in. A message is not refused for that.
+    fn joined(&self, turn: &mut Turn<'_>, mut receipted: Receipted) -> Receipted {
+        let address = self.incoming.joins().filter(|_| !receipted.duplicate && !self.from.is_machinery());
+        let Some(address) = address else { return receipted };
+        if let Err(error) = turn.execute(&Command::Join { agent: self.from, address }) {
+            let message = format!("you are not in `{address}`: {error}");
+            let finding = Finding { path: String::new(), code: "not_joined", source: Source::Rule, message };
+            receipted.warnings.push(finding.into());
+        }
+        receipted
     }
 
     /// Has the broker accept it, and says what has become of it and how its reply is waited for.
