@@ -15,7 +15,7 @@ const LIMIT_MAX: u64 = 1_000;
 /// Messages of an inbox that are put in order; what is behind them is counted.
 const LOOK_MAX: usize = 10_000;
 /// Bytes of wires in one answer; one wire is given in any case.
-const BYTES_MAX: usize = 16 << 20;
+pub(crate) const BYTES_MAX: usize = 16 << 20;
 /// Ids in one request.
 const IDS_MAX: usize = 1_000;
 /// Messages that are read at a time in search of an id.

@@ -7,6 +7,7 @@ mod concern;
 mod inbox;
 mod post;
 mod refusal;
+mod topics;
 
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ pub fn doorway() -> Doorway {
     let routes = Router::new()
         .route("/wire", by_post(post::send))
         .route("/wire/inbox/{agent}", get(inbox::look))
-        .route("/wire/inbox/{agent}/processed", by_post(inbox::processed));
+        .route("/wire/inbox/{agent}/processed", by_post(inbox::processed))
+        .route("/wire/topics/{topic}/messages", get(topics::read));
     Doorway { prefix: "/wire", routes, shape: refusal::shape }
 }
