@@ -29,6 +29,7 @@ use message::Message;
 
 use parts::Form;
 
+pub use kinds::is_status;
 pub use routing::{backoff, correlation, for_fallback, is_for_the_bus, lifetime};
 
 /// The AgentMessage bus.

@@ -257,17 +257,31 @@ impl Incoming {
 
 /// Returns to whom a message goes on the bus.
 fn addresses(dialect: Name, message: &Message) -> Vec<Address> {
-    let channel = || match (dialect, &message.thread) {
+    let anyone = || ANYONE.parse().into_iter().collect();
+    let is_for_nobody = message.to.is_empty() || (dialect == Name::Bus && is_for_the_bus(&message.to));
+    if message.to.is_empty() || (is_for_nobody && asks(message.kind)) {
+        return anyone();
+    }
+    let everyone = || match (dialect, &message.thread) {
         // A channel document for all reaches the members of its channel.
         (Name::Channel, Some(thread)) => Address::Channel(dialect_channel::channel_of(thread.as_str())),
         (Name::Comms | Name::Coord | Name::Bus | Name::Channel | Name::Wire | Name::Convoke, _) => {
             Address::All
         }
     };
-    if message.to.is_empty() {
-        return ANYONE.parse().into_iter().collect();
-    }
-    message.to.iter().map(|to| if *to == Address::All { channel() } else { to.clone() }).collect()
+    message.to.iter().map(|to| if *to == Address::All { everyone() } else { to.clone() }).collect()
+}
+
+/// Tells whether a message names nobody but the bus itself.
+pub(crate) fn is_for_the_bus(to: &[Address]) -> bool {
+    let is_bus =
+        |to: &Address| matches!(to, Address::Agent(AgentRef::Name(name)) if name.as_str() == "system");
+    !to.is_empty() && to.iter().all(is_bus)
+}
+
+/// Tells whether a message wants something of somebody; one that names only the bus is an open request.
+fn asks(kind: Kind) -> bool {
+    matches!(kind, Kind::TaskRequest | Kind::HelpAsk | Kind::HandoffOffer | Kind::Question | Kind::Gate)
 }
 
 /// Returns of what a sender says that it is a member, in the words of its dialect: a wire that claims work does so in a

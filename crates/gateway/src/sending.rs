@@ -7,9 +7,10 @@ use axum::response::Response;
 use broker::{AgentKey, Command, Receipted, Reply};
 use dialect::Name;
 use json::{Finding, Source};
-use message::{AgentRef, Kind, PresenceState, RecipientReceipt};
+use message::{Kind, PresenceState, RecipientReceipt};
 use node::{Awaited, Turn};
 
+use crate::intake::is_for_the_bus;
 use crate::{Answer, Asking, Code, Hub, Incoming, Principal, Problem, Reading, receipt_of, receive, waiting};
 
 /// A document that may be accepted: it was read, and it is its sender's.
@@ -54,14 +55,23 @@ impl Sending {
     pub fn presence(&self) -> Option<PresenceState> {
         let message = &self.incoming.message;
         let said = message.presence.as_ref().map(|presence| presence.state);
-        let is_sign = matches!(message.kind, Kind::AgentStatus | Kind::AgentHeartbeat);
-        is_sign.then(|| said.unwrap_or(PresenceState::Idle))
+        let otherwise = match message.kind {
+            Kind::AgentStatus | Kind::AgentHeartbeat => PresenceState::Idle,
+            // Clients of the bus tell it how their work goes; nobody else is told.
+            kind if self.is_status_for_the_bus(kind) => PresenceState::Busy,
+            _ => return None,
+        };
+        Some(said.unwrap_or(otherwise))
+    }
+
+    fn is_status_for_the_bus(&self, kind: Kind) -> bool {
+        let incoming = &self.incoming;
+        incoming.dialect == Name::Bus && dialect_bus::is_status(kind) && is_for_the_bus(incoming.to())
     }
 
     /// Tells whether it is for nobody but the bus itself: a sign of life, which is noted and not delivered.
     pub fn is_for_the_bus(&self) -> bool {
-        let is_bus = |to: &message::Address| matches!(to, message::Address::Agent(AgentRef::Name(name)) if name.as_str() == "system");
-        self.presence().is_some() && self.incoming.to().iter().all(is_bus)
+        self.presence().is_some() && is_for_the_bus(self.incoming.to())
     }
 
     /// Tells whether its sender waits for a reply.
