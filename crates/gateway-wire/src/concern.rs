@@ -14,8 +14,12 @@ pub(crate) async fn pass_on(hub: &Hub, sending: &mut Sending) -> Result<(), Prob
     let message = &sending.incoming.message;
     let Some(task) = message.task.as_ref().map(|task| task.as_str().to_owned()) else { return Ok(()) };
     let topic = task.parse().ok().map(|topic: TopicName| Address::Topic(topic));
-    let names_its_task_alone = topic.as_ref().is_some_and(|topic| sending.incoming.to() == [topic.clone()]);
-    if message.kind != Kind::TaskClaim && !names_its_task_alone {
+    let names_nobody = match sending.incoming.to() {
+        [Address::Role(_)] => message.kind == Kind::TaskClaim,
+        [to @ Address::Topic(_)] => topic.as_ref() == Some(to),
+        _ => false,
+    };
+    if !names_nobody {
         return Ok(());
     }
     let briefed = briefed(hub, task, sending.from).await?;

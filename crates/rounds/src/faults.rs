@@ -78,6 +78,7 @@ pub const PARTS: &[Part] = &[
         run: priorities::run,
     },
     Part { name: "python", summary: "a session by httpx and websockets", run: crate::python::session },
+    Part { name: "wire", summary: "a small platform of Agent Wire", run: crate::python::wire },
     Part {
         name: "openapi",
         summary: "requests that schemathesis makes up from the OpenAPI document",

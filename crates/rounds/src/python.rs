@@ -19,9 +19,21 @@ pub fn session(stage: &Stage) -> anyhow::Result<Saw> {
         Ok(python) => python,
         Err(why) => return Ok(Saw::Skipped(why)),
     };
+    script(stage, &python, "session.py")
+}
+
+/// Runs a small platform of Agent Wire, which needs nothing but the interpreter.
+pub fn wire(stage: &Stage) -> anyhow::Result<Saw> {
+    if Command::new("python3").arg("--version").output().is_err() {
+        return Ok(Saw::Skipped("there is no python3".to_owned()));
+    }
+    script(stage, Path::new("python3"), "wire_agent.py")
+}
+
+fn script(stage: &Stage, python: &Path, name: &str) -> anyhow::Result<Saw> {
     with_server(stage, |server, _| {
-        let output = program(&python, server).arg("session.py").output().context("starting python")?;
-        ensure!(output.status.success(), "session.py failed:\n{}", said(&output));
+        let output = program(python, server).arg(name).output().context("starting python")?;
+        ensure!(output.status.success(), "{name} failed:\n{}", said(&output));
         Ok(Saw::This(said(&output).trim().replace('\n', "; ")))
     })
 }
