@@ -55,13 +55,11 @@ impl Sending {
     pub fn presence(&self) -> Option<PresenceState> {
         let message = &self.incoming.message;
         let said = message.presence.as_ref().map(|presence| presence.state);
-        let otherwise = match message.kind {
-            Kind::AgentStatus | Kind::AgentHeartbeat => PresenceState::Idle,
-            // Clients of the bus tell it how their work goes; nobody else is told.
-            kind if self.is_status_for_the_bus(kind) => PresenceState::Busy,
-            _ => return None,
-        };
-        Some(said.unwrap_or(otherwise))
+        let is_sign = matches!(message.kind, Kind::AgentStatus | Kind::AgentHeartbeat);
+        // Clients of the bus tell it how their work goes; nobody else is told.
+        let works = !is_sign && self.is_status_for_the_bus(message.kind);
+        let otherwise = if works { PresenceState::Busy } else { PresenceState::Idle };
+        (is_sign || works).then(|| said.unwrap_or(otherwise))
     }
 
     fn is_status_for_the_bus(&self, kind: Kind) -> bool {
