@@ -14,7 +14,6 @@ use message::Seq;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use crate::messages;
 use gateway::Answer;
 use gateway::Caller;
 
@@ -46,13 +45,14 @@ pub(crate) async fn stream(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let query = Query(query.as_deref());
-    let resumed = messages::text(&headers, &LAST_EVENT_ID).and_then(|id| id.parse().ok());
+    let resumed = gateway::header_text(&headers, &LAST_EVENT_ID).and_then(|id| id.parse().ok());
     let asked = resumed.or(query.number("after")?).map(Seq);
     let filter = Watch {
         agent: query.get("agent")?.map(|agent| caller.agent(&agent)).transpose()?.map(|agent| agent.key),
         thread: query.get("thread")?.map(|thread| thread.into_owned()),
         task: query.get("task")?.map(|task| task.into_owned()),
     };
+    let token = gateway::shown(&caller.hub, &headers, query)?.token;
     let connection = caller.hub.count_connection(&caller.principal)?;
     let (after, first) = begin(&caller.hub, asked);
     let follower = Follower {
@@ -61,7 +61,7 @@ pub(crate) async fn stream(
         stopping: caller.hub.stopping(),
         hub: caller.hub,
         principal: caller.principal,
-        token: gateway::token(&headers),
+        token,
         filter,
         after,
         first: Some(first),

@@ -12,8 +12,6 @@ use gateway::letters;
 use gateway::{At, Caller};
 
 pub(crate) const DIALECT: HeaderName = HeaderName::from_static("convoke-dialect");
-const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
-pub(crate) const TRACE: HeaderName = HeaderName::from_static("traceparent");
 
 /// Takes a document in.
 pub(crate) async fn send(
@@ -24,18 +22,13 @@ pub(crate) async fn send(
 ) -> Result<Response, Problem> {
     let body = gateway::body(body)?;
     let query = Query(query.as_deref());
-    let asking = Asking {
-        key: text(&headers, &IDEMPOTENCY_KEY),
-        wait_ms: query.duration_ms("wait")?,
-        hold: query.flag("hold")?,
-        trace: text(&headers, &TRACE),
-    };
+    let asking = gateway::asking(query, &headers)?;
     let dialect = dialect(query, &headers)?;
     let sending = Sending::read(&caller.hub, &caller.principal, &body, dialect, asking)?;
     if query.flag("dry_run")? {
         return Ok(Answer::new().flag("valid", true).respond(StatusCode::OK));
     }
-    sending.carry_out(&caller.hub).await
+    gateway::post(&caller, sending).await
 }
 
 /// Returns the document itself.
@@ -191,13 +184,9 @@ fn author(principal: &Principal, view: &MessageView) -> Result<AgentKey, Problem
 
 /// Returns the dialect that a request names, in its query or its header; `convoke` when it names none.
 pub(crate) fn dialect(query: Query<'_>, headers: &HeaderMap) -> Result<Option<dialect::Name>, Problem> {
-    let in_header = text(headers, &DIALECT).map(gateway::dialect_of).transpose()?;
+    let in_header = gateway::header_text(headers, &DIALECT).map(gateway::dialect_of).transpose()?;
     match query.get("dialect")? {
         None => Ok(in_header.unwrap_or(Some(dialect::Name::Convoke))),
         Some(name) => gateway::dialect_of(&name),
     }
-}
-
-pub(crate) fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
-    headers.get(name).and_then(|value| value.to_str().ok())
 }

@@ -1,16 +1,13 @@
 //! Taking a wire in.
 
 use axum::extract::RawQuery;
-use axum::http::{HeaderMap, HeaderName};
+use axum::http::HeaderMap;
 use axum::response::Response;
 use dialect::Name;
-use gateway::{Asking, Body, Caller, Problem, Query, Sending};
+use gateway::{Body, Caller, Problem, Query, Sending};
 use message::{Address, Kind};
 
 use crate::concern;
-
-const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
-const TRACE: HeaderName = HeaderName::from_static("traceparent");
 
 /// Takes a wire in and answers with its receipt.
 pub(crate) async fn send(
@@ -21,19 +18,13 @@ pub(crate) async fn send(
 ) -> Result<Response, Problem> {
     let body = gateway::body(body)?;
     let query = Query(query.as_deref());
-    let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
-    let asking = Asking {
-        key: text(&IDEMPOTENCY_KEY),
-        wait_ms: query.duration_ms("wait")?,
-        hold: query.flag("hold")?,
-        trace: text(&TRACE),
-    };
+    let asking = gateway::asking(query, &headers)?;
     let mut sending = Sending::read(&caller.hub, &caller.principal, &body, Some(Name::Wire), asking)?;
     match named(query)? {
         Some(address) => send_to(&mut sending, address)?,
         None => concern::pass_on(&caller.hub, &mut sending).await?,
     }
-    sending.carry_out(&caller.hub).await
+    gateway::post(&caller, sending).await
 }
 
 /// Returns the queue or agent that the query names.

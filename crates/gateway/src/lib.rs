@@ -1,11 +1,12 @@
 //! What the doors share: how a document becomes something that the broker accepts, how what it hands out becomes a
 //! document again, by which token somebody speaks, and what a peer is told when something goes wrong.
 //!
-//! Nothing here opens a socket; doors do, each in its own crate. Nothing here trusts a document: who sends it comes
+//! Nothing here listens or answers by itself; doors do, each in its own crate. Nothing here trusts a document: who sends it comes
 //! from the token, and what it says about itself is data.
 
 mod answer;
 mod caller;
+mod chance;
 mod code;
 mod directory;
 mod doorway;
@@ -14,7 +15,9 @@ mod hub;
 mod intake;
 pub mod letters;
 mod outgoing;
+pub mod plain;
 mod pollers;
+mod posting;
 mod principal;
 mod problem;
 mod profile;
@@ -24,6 +27,7 @@ mod registration;
 mod request;
 mod seal;
 mod sending;
+pub mod socket;
 mod token;
 pub mod waiting;
 
@@ -32,6 +36,7 @@ mod tests;
 
 pub use answer::Answer;
 pub use caller::{At, Caller, Named};
+pub use chance::{random, uuid};
 pub use code::{Code, Retry};
 pub use directory::{Directory, Listed};
 pub use doorway::{Doorway, shape_problems};
@@ -39,13 +44,14 @@ pub use guard::check_site;
 pub use hub::{Authority, Hub, HubLimits};
 pub use intake::{Asking, Incoming, IntakeError, Reading, receive};
 pub use outgoing::{Outgoing, OutgoingError, Stored, head, said, write};
+pub use posting::{TRACE, asking, post};
 pub use principal::{Denied, Principal, Speaker};
 pub use problem::Problem;
 pub use profile::{Profile, TokenNote};
 pub use rate::{Connections, OpenConnection, RateLimits, Rates, RetryAfter, TooManyConnections, Who};
 pub use receipt::{receipt_of, stored_receipt};
 pub use registration::{Registration, register};
-pub use request::{Body, Fields, Query, answer, body, dialect_of, fields, token};
+pub use request::{Body, Fields, Query, Shown, answer, body, dialect_of, fields, header_text, shown, token};
 pub use seal::{SealKey, SealKeyError};
 pub use sending::{Accepted, Sending};
 pub use token::{Token, TokenError, TokenHash};

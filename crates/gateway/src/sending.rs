@@ -2,8 +2,6 @@
 //!
 //! Everything that does not need the state is done before its turn comes: reading, checking, finding out who sends it.
 
-use axum::http::StatusCode;
-use axum::response::Response;
 use broker::{AgentKey, Command, Receipted, Reply};
 use dialect::Name;
 use json::{Finding, Source};
@@ -11,7 +9,7 @@ use message::{Kind, PresenceState, RecipientReceipt};
 use node::{Awaited, Turn};
 
 use crate::intake::is_for_the_bus;
-use crate::{Answer, Asking, Code, Hub, Incoming, Principal, Problem, Reading, receipt_of, receive, waiting};
+use crate::{Asking, Code, Hub, Incoming, Principal, Problem, Reading, receive};
 
 /// A document that may be accepted: it was read, and it is its sender's.
 #[derive(Debug)]
@@ -56,67 +54,41 @@ impl Sending {
         let message = &self.incoming.message;
         let said = message.presence.as_ref().map(|presence| presence.state);
         let is_sign = matches!(message.kind, Kind::AgentStatus | Kind::AgentHeartbeat);
-        // Clients of the bus tell it how their work goes; nobody else is told.
-        let works = !is_sign && self.is_status_for_the_bus(message.kind);
-        let otherwise = if works { PresenceState::Busy } else { PresenceState::Idle };
-        (is_sign || works).then(|| said.unwrap_or(otherwise))
+        is_sign.then(|| said.unwrap_or(PresenceState::Idle))
     }
 
-    fn is_status_for_the_bus(&self, kind: Kind) -> bool {
-        let incoming = &self.incoming;
-        incoming.dialect == Name::Bus && dialect_bus::is_status(kind) && is_for_the_bus(incoming.to())
-    }
-
-    /// Tells whether it is for nobody but the bus itself: a sign of life, which is noted and not delivered.
+    /// Tells whether it is for nobody but the bus itself: a sign of life or of work, which is noted and not delivered.
     pub fn is_for_the_bus(&self) -> bool {
-        self.presence().is_some() && is_for_the_bus(self.incoming.to())
+        self.sign().is_some() && is_for_the_bus(self.incoming.to())
+    }
+
+    /// Returns how the sender is, if it tells that, or that it is at work, if it tells that. Clients of the bus tell it
+    /// so in more ways than others.
+    fn sign(&self) -> Option<PresenceState> {
+        let (kind, dialect) = (self.incoming.message.kind, self.incoming.dialect);
+        let is_work = kind == Kind::TaskProgress || (dialect == Name::Bus && dialect_bus::is_status(kind));
+        self.presence().or(is_work.then_some(PresenceState::Busy))
     }
 
     /// Tells whether its sender waits for a reply.
     pub fn waits(&self) -> bool {
-        let wishes = self.incoming.message.delivery.as_deref();
-        self.wait_ms.is_some() || wishes.is_some_and(|wishes| wishes.mode == Some(message::Mode::Sync))
+        self.wait_ms.is_some() || self.incoming.wishes_reply()
     }
 
-    /// Has it accepted or noted, and answers its sender: with the receipt, or with the reply if it waits for one.
-    pub async fn carry_out(self, hub: &Hub) -> Result<Response, Problem> {
-        if self.is_for_the_bus() {
-            return Ok(self.noted(hub));
+    /// Makes it a message like any other for whose reply nobody waits, whatever it wishes.
+    pub fn without_waiting(mut self) -> Self {
+        if let Some(wishes) = self.incoming.message.delivery.as_deref_mut() {
+            wishes.mode = None;
         }
-        let waits = self.waits();
-        let accepted = hub.call(move |turn| {
-            let accepted = self.accept_and_look(turn)?;
-            Ok((self.incoming, accepted))
-        });
-        let (incoming, Accepted { receipted, recipients, awaited }) = accepted.await?;
-        let answer = receipted.answer;
-        let status = if receipted.duplicate { StatusCode::OK } else { StatusCode::CREATED };
-        let receipt = receipt_of(&incoming, receipted, recipients);
-        match (awaited, answer) {
-            (Some(awaited), _) => waiting::reply(hub, receipt, awaited).await,
-            (None, Some(reply)) => waiting::stored_reply(hub, receipt, reply).await,
-            // Nobody can answer, or the time in which an answer counted is over.
-            (None, None) if waits => {
-                let stage = receipt.stage();
-                Err(waiting::nothing(hub, receipt, stage).await)
-            }
-            (None, None) => Ok(crate::answer(status, &receipt.to_value())),
-        }
-    }
-
-    /// Notes a sign of life. Nobody relies on it, so nothing waits until it is durable.
-    fn noted(self, hub: &Hub) -> Response {
-        let kind = self.incoming.message.kind;
-        hub.node().note(move |turn| {
-            // A bus without room keeps no signs of life; the next one is soon there.
-            drop(self.note(turn));
-        });
-        Answer::new().text("kind", kind.name()).text("stage", "acknowledged").respond(StatusCode::ACCEPTED)
+        self.wait_ms = None;
+        self
     }
 
     /// Notes how the sender is.
     pub fn note(&self, turn: &mut Turn<'_>) -> Result<(), Problem> {
-        let Some(state) = self.presence() else { return Ok(()) };
+        // Who tells somebody else how its work goes says nothing of itself.
+        let sign = if self.is_for_the_bus() { self.sign() } else { self.presence() };
+        let Some(state) = sign else { return Ok(()) };
         turn.execute(&Command::SetPresence { agent: self.from, state, detail: b"" })?;
         Ok(())
     }

@@ -15,24 +15,31 @@ const EXCLUDED: &str = "positive_data_acceptance";
 
 /// Runs the scripted session.
 pub fn session(stage: &Stage) -> anyhow::Result<Saw> {
+    script(stage, "session.py")
+}
+
+/// Runs a client of the AgentMessage bus.
+pub fn bus(stage: &Stage) -> anyhow::Result<Saw> {
+    script(stage, "bus_client.py")
+}
+
+/// Runs two agents of the Agent Communication Protocols.
+pub fn coord(stage: &Stage) -> anyhow::Result<Saw> {
+    script(stage, "coord_client.py")
+}
+
+/// Runs a small platform of Agent Wire.
+pub fn wire(stage: &Stage) -> anyhow::Result<Saw> {
+    script(stage, "wire_agent.py")
+}
+
+fn script(stage: &Stage, name: &str) -> anyhow::Result<Saw> {
     let python = match python() {
         Ok(python) => python,
         Err(why) => return Ok(Saw::Skipped(why)),
     };
-    script(stage, &python, "session.py")
-}
-
-/// Runs a small platform of Agent Wire, which needs nothing but the interpreter.
-pub fn wire(stage: &Stage) -> anyhow::Result<Saw> {
-    if Command::new("python3").arg("--version").output().is_err() {
-        return Ok(Saw::Skipped("there is no python3".to_owned()));
-    }
-    script(stage, Path::new("python3"), "wire_agent.py")
-}
-
-fn script(stage: &Stage, python: &Path, name: &str) -> anyhow::Result<Saw> {
     with_server(stage, |server, _| {
-        let output = program(python, server).arg(name).output().context("starting python")?;
+        let output = program(&python, server).arg(name).output().context("starting python")?;
         ensure!(output.status.success(), "{name} failed:\n{}", said(&output));
         Ok(Saw::This(said(&output).trim().replace('\n', "; ")))
     })
@@ -83,7 +90,7 @@ pub fn schemathesis(stage: &Stage) -> anyhow::Result<Saw> {
     })
 }
 
-fn with_server(
+pub(crate) fn with_server(
     stage: &Stage,
     work: impl FnOnce(&Server, &Path) -> anyhow::Result<Saw>,
 ) -> anyhow::Result<Saw> {
@@ -115,8 +122,8 @@ fn settings(server: &Server) -> anyhow::Result<String> {
 }
 
 /// A program in the folder of the clients.
-fn program(python: &Path, server: &Server) -> Command {
-    let mut command = Command::new(python);
+pub(crate) fn program(program: &Path, server: &Server) -> Command {
+    let mut command = Command::new(program);
     command
         .current_dir(clients())
         .env("PYTHONDONTWRITEBYTECODE", "1")
@@ -151,26 +158,27 @@ fn python() -> Result<PathBuf, String> {
     Ok(python)
 }
 
-fn install(command: &mut Command) -> Result<(), String> {
-    let output = command.stdin(Stdio::null()).output().map_err(|error| format!("python3: {error}"))?;
+pub(crate) fn install(command: &mut Command) -> Result<(), String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command.stdin(Stdio::null()).output().map_err(|error| format!("{name}: {error}"))?;
     if output.status.success() {
         return Ok(());
     }
     let said = said(&output);
     let last = said.trim().lines().last().unwrap_or("it failed").to_owned();
-    Err(format!("the Python packages cannot be installed: {last}"))
+    Err(format!("the packages cannot be installed: {last}"))
 }
 
-fn said(output: &Output) -> String {
+pub(crate) fn said(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-fn clients() -> PathBuf {
+pub(crate) fn clients() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients")
 }
 
 /// The build folder, where everything goes that can be made again.
-fn target() -> PathBuf {
+pub(crate) fn target() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
     // An absolute folder replaces the root; a relative one is meant from there, as cargo sees it.

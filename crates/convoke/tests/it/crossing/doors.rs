@@ -112,8 +112,8 @@ fn wire_ask(stage: &Stage, agent: &str, document: &str) -> String {
 /// Looks into the inbox until there is something, and says that the first of it was processed.
 fn wire_receive(stage: &Stage, agent: &str) -> String {
     let look = || stage.call("GET", &format!("/wire/inbox/{agent}?limit=1"), agent, "");
-    let looks = std::iter::repeat_with(look).take(LOOKS_MAX);
-    let (_, inbox) = looks.skip_while(|(_, inbox)| text(inbox, "/ids") == "[]").next().unwrap();
+    let mut looks = std::iter::repeat_with(look).take(LOOKS_MAX);
+    let (_, inbox) = looks.find(|(_, inbox)| text(inbox, "/ids") != "[]").unwrap();
     let ids = format!(r#"{{"ids":["{}"]}}"#, text(&inbox, "/ids/0"));
     let (_, processed) = stage.call("POST", &format!("/wire/inbox/{agent}/processed"), agent, &ids);
     assert_eq!(text(&processed, "/results/0/outcome"), "processed", "{processed}: {inbox}");
