@@ -14,7 +14,6 @@ use message::Seq;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use crate::past;
 use gateway::Answer;
 use gateway::Caller;
 
@@ -105,8 +104,7 @@ impl Follower {
         loop {
             self.applied.mark_unchanged();
             let (after, scope, filter) = (self.after, self.principal.scope(), self.filter.clone());
-            let found =
-                past::ask(&self.hub, move |history| history.happenings(after, EVENTS_MAX, &scope, &filter));
+            let found = self.hub.ask(move |history| history.happenings(after, EVENTS_MAX, &scope, &filter));
             let found = found.await.ok()?;
             let has_moved = found.upto > self.after;
             self.after = found.upto.max(self.after);

@@ -1,21 +1,16 @@
 //! Messages: sending one, and what can be asked or done about one afterwards.
 
-use std::time::Duration;
-
 use axum::extract::RawQuery;
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use broker::{AgentKey, Command, MessageView};
 use gateway::{Asking, Body, Code, Principal, Problem, Query, Sending, Stored};
 use message::{MessageId, Receipt, RecipientReceipt};
-use tokio::time::timeout;
 
 use gateway::Answer;
 use gateway::letters;
 use gateway::{At, Caller};
 
-/// How long the history is waited for when only it can know a message.
-const PATIENCE: Duration = Duration::from_secs(2);
 pub(crate) const DIALECT: HeaderName = HeaderName::from_static("convoke-dialect");
 
 /// Takes a document in.
@@ -78,13 +73,17 @@ pub(crate) async fn amend(
     let by = author(&caller.principal, &found)?;
     let stored = letters::bodies(&caller.hub, &[found.body])?.pop().unwrap_or_default();
     let envelope = message::Envelope::open(&stored);
-    let before = envelope.ok_or_else(|| Problem::new(Code::Stored, "the message cannot be read"))?.dialect;
+    let envelope = envelope.ok_or_else(|| Problem::new(Code::Stored, "the message cannot be read"))?;
+    let before = envelope.dialect;
     let dialect = Query(query.as_deref()).dialect()?.unwrap_or(before);
     if dialect != before {
         let detail = format!("the message is written in {before}: amend it in the same dialect");
         return Err(Problem::bad_request(detail));
     }
-    let sending = Sending::read(&caller.hub, &caller.principal, &body, Some(dialect), Asking::default())?;
+    let mut sending = Sending::read(&caller.hub, &caller.principal, &body, Some(dialect), Asking::default())?;
+    if let Some(to) = envelope.addresses() {
+        sending.incoming.pass_to(to);
+    }
     if sending.from != found.from {
         return Err(Problem::new(Code::NotYours, "the document says that somebody else sent it"));
     }
@@ -150,15 +149,10 @@ pub(crate) async fn find(caller: &Caller, id: &str) -> Result<Found, Problem> {
 
 /// Finds a message that the state has forgotten.
 async fn find_past(caller: &Caller, id: MessageId) -> Result<Option<Found>, Problem> {
-    let durable = caller.hub.node().durable();
-    let mut applied = caller.hub.history().watch();
     // What was just forgotten may not have come there yet.
-    let caught_up = timeout(PATIENCE, applied.wait_for(|applied| *applied >= durable)).await.is_ok();
-    let Some(past) = crate::past::ask(&caller.hub, move |history| history.receipt(id)).await? else {
-        if caught_up {
-            return Ok(None);
-        }
-        return Err(Problem::new(Code::HistoryBehind, "the history has not come that far yet"));
+    let caught_up = caller.hub.catch_up().await;
+    let Some(past) = caller.hub.ask(move |history| history.receipt(id)).await? else {
+        return caught_up.map(|()| None);
     };
     let key = |name: &str| caller.hub.find(name).map(|(_, key, _)| key);
     let agents = past.recipients.iter().filter_map(|recipient| key(&recipient.agent.to_string()));

@@ -20,6 +20,7 @@ use crate::receipt::Receipted;
 use crate::records::Records;
 use crate::registry::Registry;
 use crate::row::Row;
+use crate::sequence::{Post, Topic};
 use crate::settings::Settings;
 use crate::store::{Store, number};
 use crate::worker;
@@ -123,6 +124,12 @@ impl History {
             store.know_receipt(letter, registry)?;
             Ok(Receipted::new(letter, registry))
         })
+    }
+
+    /// Returns the messages of a topic with their numbers, the oldest first. What is durable and not in the tables yet
+    /// is not among them: whoever must see it waits for [`History::watch`].
+    pub fn topic(&self, topic: &Topic) -> Result<Vec<Post>, HistoryError> {
+        self.ask(|store| store.posts(topic))
     }
 
     /// Returns what happened after a place, as far as somebody may see it, at most so much; see [`Happenings`].

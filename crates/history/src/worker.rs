@@ -19,6 +19,7 @@ use crate::error::HistoryError;
 use crate::fold::Fold;
 use crate::history::{Position, Shared};
 use crate::said::{Said, said};
+use crate::sequence::Sequences;
 use crate::store::{Marks, Store, sql};
 use crate::text;
 
@@ -41,6 +42,7 @@ struct Worker<'s> {
     shared: &'s Shared,
     store: Store,
     fold: Fold,
+    sequences: Sequences,
     marks: Marks,
     /// Words of one message, kept for its memory.
     words: String,
@@ -98,7 +100,12 @@ fn now() -> Instant {
     Instant::now()
 }
 
-impl Worker<'_> {
+impl<'s> Worker<'s> {
+    fn new(shared: &'s Shared, store: Store, fold: Fold, marks: Marks) -> Self {
+        let (sequences, words) = (Sequences::default(), String::new());
+        Worker { shared, store, fold, sequences, marks, words, looked: (now(), Seq(0)) }
+    }
+
     /// Checks a file that was not closed, and notes that it is open.
     fn begin(&mut self, was_closed: bool) -> Result<(), HistoryError> {
         let is_sound = was_closed
@@ -153,11 +160,11 @@ impl Worker<'_> {
         let from = Seq(self.marks.applied.0 + 1);
         let to = durable.min(Seq(self.marks.applied.0 + self.shared.settings.chunk_events as u64));
         let mut marks = self.marks.clone();
-        let (store, fold) = (&self.store, &mut self.fold);
+        let (store, fold, sequences) = (&self.store, &mut self.fold, &mut self.sequences);
         let mut outcome = Ok(());
         store.begin()?;
         let scanned = self.shared.records.scan(from, to, &mut |entry| {
-            outcome = fold_entry(store, fold, &mut marks, entry, to);
+            outcome = fold_entry(store, (fold, sequences), &mut marks, entry, to);
             if outcome.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         outcome?;
@@ -174,6 +181,7 @@ impl Worker<'_> {
         }
         marks.dead_max = fold.dead_max();
         fold.save(store, self.shared.settings.cache_messages)?;
+        sequences.save(store)?;
         store.save_marks(&marks)?;
         store.commit()?;
         self.marks = marks;
@@ -221,6 +229,7 @@ impl Worker<'_> {
     /// Goes back to what the file has, or makes it anew if it is damaged; tells whether that may help.
     fn recover(&mut self, error: &HistoryError) -> bool {
         self.store.roll_back();
+        self.sequences = Sequences::default();
         if error.is_damage() {
             return self.replace().is_ok();
         }
@@ -249,7 +258,7 @@ impl Worker<'_> {
 
 fn fold_entry(
     store: &Store,
-    fold: &mut Fold,
+    (fold, sequences): (&mut Fold, &mut Sequences),
     marks: &mut Marks,
     entry: Entry<'_>,
     to: Seq,
@@ -257,7 +266,10 @@ fn fold_entry(
     match entry {
         Entry::Record { seq, bytes, .. } => {
             match Event::decode(bytes) {
-                Ok((at, event)) => fold.apply(store, seq, at, &event)?,
+                Ok((at, event)) => {
+                    fold.apply(store, seq, at, &event)?;
+                    sequences.add(store, &fold.registry, seq, &event)?;
+                }
                 // The broker refuses such a log; whoever set it right knows why it is so.
                 Err(_) => store.save_gap(seq, seq, "unreadable")?,
             }

@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
 use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use broker::{Broker, Command, DecodeError, Event, Misfit, Retention};

@@ -28,6 +28,11 @@ pub fn coord(stage: &Stage) -> anyhow::Result<Saw> {
     script(stage, "coord_client.py")
 }
 
+/// Runs a small platform of Agent Wire.
+pub fn wire(stage: &Stage) -> anyhow::Result<Saw> {
+    script(stage, "wire_agent.py")
+}
+
 fn script(stage: &Stage, name: &str) -> anyhow::Result<Saw> {
     let python = match python() {
         Ok(python) => python,

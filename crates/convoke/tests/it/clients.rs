@@ -11,6 +11,11 @@ fn a_session_in_python() {
 }
 
 #[test]
+fn a_platform_of_agent_wire_in_python() {
+    run("wire");
+}
+
+#[test]
 fn requests_made_up_from_the_openapi_document() {
     run("openapi");
 }

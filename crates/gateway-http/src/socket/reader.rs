@@ -197,7 +197,12 @@ impl Op {
     }
 }
 
-fn accept(turn: &mut Turn<'_>, sending: Box<Sending>, receipts: Receipts, reference: Option<Box<str>>) -> Done {
+fn accept(
+    turn: &mut Turn<'_>,
+    sending: Box<Sending>,
+    receipts: Receipts,
+    reference: Option<Box<str>>,
+) -> Done {
     let waits = sending.waits();
     let refuse = |reference, problem| Done::Refused { reference, delivery: None, problem: Box::new(problem) };
     if receipts == Receipts::Brief && !waits {
