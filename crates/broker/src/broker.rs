@@ -178,7 +178,7 @@ impl Broker {
             Command::DropDead { entry } => self.drop_dead(*entry),
             Command::EndWait { message } => self.end_wait(*message),
             Command::Due(due) => self.decide_due(cx, *due),
-            Command::Carry { message, body } => self.carry(*message, body),
+            Command::Carry { of, place, body } => self.carry(*of, *place, body),
             Command::Tune(retention) => Ok(Decision::done(vec![Event::Tuned(*retention)])),
         }
     }

@@ -4,9 +4,11 @@
 //! checked before it comes here, except where the answer depends on the state, such as whose delivery it is.
 
 use message::{Address, AgentName, AgentRef, Backoff, DeliveryId, Dialect, Guarantee, Kind, MessageId};
-use message::{PresenceState, Priority};
+use message::{PresenceState, Priority, Seq};
 
-use crate::{AgentKey, Door, EntryKey, Fingerprint, GroupKey, MessageKey, Retention, SessionKey, Time};
+use crate::{
+    AgentKey, Door, EntryKey, Fingerprint, GroupKey, Holder, MessageKey, Retention, SessionKey, Time,
+};
 
 /// What somebody wants of the bus.
 #[derive(Clone, Debug)]
@@ -59,8 +61,9 @@ pub enum Command<'a> {
     EndWait { message: MessageId },
     /// What [`crate::Broker::due`] found.
     Due(Due),
-    /// Carries a living body to the end of the log, so that its old place can be trimmed.
-    Carry { message: MessageKey, body: &'a [u8] },
+    /// Carries a living body to the end of the log, so that its old place can be trimmed. Refused if the body lies
+    /// elsewhere by now, or nothing needs it any more.
+    Carry { of: Holder, place: Seq, body: &'a [u8] },
     /// Sets how much is remembered of what is over.
     Tune(Retention),
 }

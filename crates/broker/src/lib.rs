@@ -66,3 +66,4 @@ pub use mailbox::Mailbox;
 pub use refusal::{Misfit, Refusal};
 pub use reply::{Delivery, Receipted, Reply, Tried};
 pub use session::Door;
+pub use upkeep::{Holder, Living};

@@ -11,7 +11,7 @@
 //! | `agent NAME [ALIAS…]`, `remove NAME`, `join NAME ADDRESS`, `leave NAME ADDRESS`, `presence NAME STATE` | |
 //! | `open NAME DOOR`, `close NAME#N`, `restart`, `wake`, `reload` (the state is written and read again) | |
 //! | `send FROM TO[,TO…] LABEL [OPTION…]`, `flood FROM TO LABEL COUNT [OPTION…]` | options: see [`Send`] |
-//! | `retract BY LABEL`, `amend BY LABEL BODY`, `resume LABEL`, `endwait LABEL`, `carry LABEL` | |
+//! | `retract BY LABEL`, `amend BY LABEL BODY`, `resume LABEL`, `endwait LABEL`, `carry LABEL [PLACE]` | |
 //! | `take NAME[#N] [max=N] [lease=MS] [bytes=N]` | |
 //! | `surface`, `ack`, `return`, `extend … MS`, `nack … [delay=MS\|never] [reason…]`, each with `NAME LABEL[~N]` | |
 //! | `process NAME LABEL`, `revive LABEL [TO]`, `drop LABEL [TO]` | |
@@ -21,14 +21,16 @@
 
 use std::collections::BTreeMap;
 
-use message::{Address, AgentRef, Backoff, DeliveryId, Guarantee, Kind, MessageId, PresenceState, Priority};
+use message::{
+    Address, AgentRef, Backoff, DeliveryId, Guarantee, Kind, MessageId, PresenceState, Priority, Seq,
+};
 
 use crate::tests::settings;
 use crate::tests::show;
 use crate::tests::world::{Outcome, START_MS, World};
 use crate::{
-    Accept, AgentKey, Command, Delay, Door, Effect, EntryKey, Fingerprint, Identity, Nack, Register, Reply,
-    Retention, SessionKey, Take, Time,
+    Accept, AgentKey, Command, Delay, Door, Effect, EntryKey, Fingerprint, Holder, Identity, Nack, Register,
+    Reply, Retention, SessionKey, Take, Time,
 };
 
 /// Runs a scenario, and remembers what its words stand for.
@@ -130,8 +132,10 @@ impl Stage {
             "endwait" => self.run(&Command::EndWait { message: self.message(words[0]) }),
             "carry" => {
                 let message = self.world.broker.find(self.message(words[0])).expect("it is remembered");
-                let bytes = self.world.broker.message(message).map_or(0, |message| message.bytes);
-                self.run(&Command::Carry { message, body: &vec![b'x'; bytes as usize] })
+                let known = self.world.broker.message(message).expect("it is remembered");
+                let place = words.get(1).map_or(known.body, |place| Seq(place.parse().expect("a place")));
+                let body = vec![b'x'; known.bytes as usize];
+                self.run(&Command::Carry { of: Holder::Message(message), place, body: &body })
             }
             "process" => {
                 let (agent, message) = (self.agent(words[0]), self.message(words[1]));

@@ -2,14 +2,14 @@
 
 use message::{
     Address, AgentName, AgentRef, Backoff, DeliveryId, Dialect, Guarantee, Kind, MessageId, PresenceState,
-    Priority,
+    Priority, Seq,
 };
 use proptest::prelude::*;
 
 use crate::tests::world::{Outcome, World};
 use crate::{
-    Accept, AgentKey, Command, Delay, Door, Effect, EntryKey, Fingerprint, Identity, MessageKey, Nack,
-    Register, Reply, Retention, SessionKey, Take, Time,
+    Accept, AgentKey, Command, Delay, Door, Effect, EntryKey, Fingerprint, Holder, Identity, MessageKey,
+    Nack, Register, Reply, Retention, SessionKey, Take, Time,
 };
 
 const NAMES: [&str; 5] = ["ann", "bob", "cid", "dan", "eve"];
@@ -208,8 +208,9 @@ impl Op {
             7 => Command::EndWait { message },
             8 => {
                 let message = MessageKey(u32::from(self.other) % 16);
-                let bytes = world.broker.message(message).map_or(0, |message| message.bytes as usize);
-                Command::Carry { message, body: &[b'x'; 2_000][..bytes] }
+                let known = world.broker.message(message);
+                let (place, bytes) = known.map_or((Seq(0), 0), |known| (known.body, known.bytes as usize));
+                Command::Carry { of: Holder::Message(message), place, body: &[b'x'; 2_000][..bytes] }
             }
             _ => Command::Tune(Retention {
                 known_per_sender_max: u64::from(self.flags % 9),

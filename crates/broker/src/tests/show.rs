@@ -5,8 +5,8 @@ use message::{MessageId, Timestamp};
 use crate::tests::language::Stage;
 use crate::tests::world::{Outcome, START_MS};
 use crate::{
-    Accepted, AgentKey, Broker, Delivery, Effect, EntryKey, Event, Failed, MessageKey, Next, Receipted,
-    Reply, Time, Tried, WaitingView,
+    Accepted, AgentKey, Broker, Delivery, Effect, EntryKey, Event, Failed, Holder, MessageKey, Next,
+    Receipted, Reply, Time, Tried, WaitingView,
 };
 
 pub(crate) fn outcome(stage: &Stage, outcome: &Outcome) -> Vec<String> {
@@ -214,9 +214,14 @@ pub(crate) fn counts(broker: &Broker) -> Vec<String> {
 /// Shows which bodies would have to be carried before the log could be trimmed.
 pub(crate) fn carries(stage: &Stage) -> Vec<String> {
     let broker = &stage.world.broker;
-    let bodies = broker.bodies_before(message::Seq(broker.last().0 + 1), 100);
-    let told: Vec<String> =
-        bodies.iter().map(|(key, at)| format!("{} at {}", of_message(stage, *key), at.0)).collect();
+    let (bodies, _) = broker.bodies_before(message::Seq(broker.last().0 + 1), 0, 1_000);
+    let told: Vec<String> = bodies
+        .iter()
+        .map(|body| {
+            let Holder::Message(message) = body.of;
+            format!("{} at {}", of_message(stage, message), body.place)
+        })
+        .collect();
     if told.is_empty() { vec!["none".to_owned()] } else { told }
 }
 
