@@ -200,6 +200,7 @@ impl Settings {
             lease_ms_max: 0,
             text_bytes_max: 0,
             take_max: 0,
+            records_max: 0,
         };
         let retries = Retries {
             base_ms: 0,

@@ -416,6 +416,16 @@ pub(crate) const TABLE: &[Setting] = &[
         "Messages in one answer to a take.",
     ),
     Setting::new(
+        "limits.records",
+        Kind::Count {
+            min: 0,
+            max: 100_000_000,
+            set: |settings, count| settings.broker.limits.records_max = count,
+        },
+        "4000000",
+        "Records of all repositories together; each takes about 250 bytes of memory, whatever its document has.",
+    ),
+    Setting::new(
         "delivery.lease",
         Kind::Span {
             min: SECOND,
