@@ -72,6 +72,7 @@ codes! {
     TooLarge = "too_large", 413, Never, "send less at once, or put the content where it can be fetched";
     Invalid = "invalid", 422, Never, "correct the fields that `errors` names";
     UnknownDialect = "unknown_dialect", 422, Never, "say which dialect it is, with `?dialect=` or `Convoke-Dialect`";
+    Breaking = "breaking", 422, Never, "publish it under a new name, or force it";
     Untranslatable = "untranslatable", 422, Never, "ask for the document in another dialect";
     NoRecipient = "no_recipient", 422, Never, "name at least one recipient";
     TooManyRecipients = "too_many_recipients", 422, Never, "use a topic or a channel";

@@ -10,11 +10,15 @@ use message::AgentName;
 use node::{CallError, Durations, Node, Turn};
 use tokio::sync::watch;
 
+use crate::lexicons::Lexicons;
 use crate::pollers::{self, Pollers};
 use crate::{
     Code, Connections, Denied, Directory, OpenConnection, Principal, Problem, RateLimits, Rates, Reading,
     SealKey, Token, TokenHash,
 };
+
+/// How the handle ends that stands in for an agent without one.
+const STAND_IN: &str = ".agent.invalid";
 
 /// What decides who somebody is, and what is ours.
 #[derive(Clone, Debug)]
@@ -60,6 +64,7 @@ struct Inner {
     rates: Rates,
     connections: Arc<Connections>,
     directory: RwLock<Directory>,
+    lexicons: Lexicons,
     /// How often the registry changed.
     changes: watch::Sender<u64>,
     stopping: watch::Sender<bool>,
@@ -90,6 +95,7 @@ impl Hub {
                 authority,
                 limits,
                 directory,
+                lexicons: Lexicons::default(),
                 changes: watch::Sender::new(0),
                 stopping: watch::Sender::new(false),
                 answered: Durations::default(),
@@ -97,6 +103,9 @@ impl Hub {
             }),
         };
         hub.watch_visits();
+        if let Err(problem) = hub.refresh_lexicons().await {
+            tracing::error!("the operator's lexicons are not at hand: {}", problem.detail);
+        }
         Ok(hub)
     }
 
@@ -129,6 +138,12 @@ impl Hub {
             Some(token) if authority.operator.is_of(token) => Ok(Principal::Operator),
             Some(token) => self.with_directory(|directory| directory.speaker(token, self.inner.node.wall())),
         }
+    }
+
+    /// Tells who speaks by a session that an agent opened with its token.
+    pub fn session(&self, agent: &AgentName, id: &str) -> Result<Principal, Denied> {
+        let (wall, open) = (self.inner.node.wall(), self.inner.authority.open);
+        self.with_directory(|directory| directory.session(agent, id, wall, open))
     }
 
     /// Counts a request of somebody against how often it may ask.
@@ -245,11 +260,44 @@ impl Hub {
         self.with_directory(|directory| directory.name_of(agent).cloned())
     }
 
+    /// Returns the lexicons by which is checked now.
+    pub fn lexicons(&self) -> Arc<lexicon::Catalog> {
+        self.inner.lexicons.get()
+    }
+
+    pub(crate) fn set_lexicons(&self, catalog: lexicon::Catalog) {
+        self.inner.lexicons.set(catalog);
+    }
+
+    /// Returns a key for a purpose, which only this bus can have.
+    pub fn derive_key(&self, purpose: &str) -> [u8; 32] {
+        self.inner.authority.seal.derive(purpose)
+    }
+
+    /// Returns the agent that a name in a document means: its own, an alias, or what stands in for its DID.
+    pub fn resolve(&self, native: &str) -> Option<(AgentName, AgentKey)> {
+        self.with_directory(|directory| {
+            let meant = directory.names().agent(native.strip_suffix(STAND_IN).unwrap_or(native));
+            let (name, listed) = directory.find(meant.as_str())?;
+            Some((name.clone(), listed.key))
+        })
+    }
+
+    /// Returns what an agent is called in the AT Protocol: its DID and its handle, or what stands in for them.
+    pub fn called(&self, agent: &AgentName) -> (String, String) {
+        self.with_directory(|directory| {
+            let (did, _) = directory.names().did(agent.as_str());
+            let handle = directory.names().handle(agent.as_str()).map(str::to_owned);
+            (did, handle.unwrap_or_else(|| format!("{agent}{STAND_IN}")))
+        })
+    }
+
     /// Does something with what documents are read and written with.
     pub fn reading<R>(&self, work: impl FnOnce(Reading<'_>) -> R) -> R {
         self.with_directory(|directory| {
             let (names, seal) = (directory.names(), &self.inner.authority.seal);
-            work(Reading { names, seal, limits: Limits::DOCUMENT, trace: None })
+            let lexicons = &self.inner.lexicons.get();
+            work(Reading { names, seal, limits: Limits::DOCUMENT, trace: None, lexicons })
         })
     }
 

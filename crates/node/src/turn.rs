@@ -53,6 +53,12 @@ impl Turn<'_> {
         self.wall
     }
 
+    /// Tells whether a command would be refused now; nothing changes.
+    pub fn check(&mut self, command: &Command<'_>) -> Result<(), CallError> {
+        let mut cx = Context { now: self.now, wall: self.wall, random: self.random };
+        self.broker.decide(&mut cx, command).map(drop).map_err(CallError::Refused)
+    }
+
     /// Carries a command out. What it gives back may leave the node only as the result of the call that it is part of.
     pub fn execute(&mut self, command: &Command<'_>) -> Result<Reply, CallError> {
         if let Some(bytes) = growth(command) {
