@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
+use std::path::Path;
 use std::sync::Arc;
 
 use axum::body::{Body, to_bytes};
@@ -27,7 +28,8 @@ pub struct Server {
     pub node: Node,
     /// What the doors have at hand.
     pub hub: Hub,
-    _folder: TempDir,
+    seal: SealKey,
+    folder: TempDir,
 }
 
 /// What came back.
@@ -56,13 +58,35 @@ impl Answer {
 impl Server {
     /// Starts a bus with these doors.
     pub async fn start(doors: impl FnOnce(Hub) -> axum::Router) -> Self {
-        let folder = TempDir::new().unwrap();
-        let (node, _) = Node::start(settings(&folder), Arc::new(SystemClock::new())).unwrap();
         let operator = Token::new("human".parse().unwrap()).unwrap();
+        Server::start_in(TempDir::new().unwrap(), operator, SealKey::new().unwrap(), doors).await
+    }
+
+    /// Stops the bus and starts it again on what it left behind.
+    pub async fn restart(self, doors: impl FnOnce(Hub) -> axum::Router) -> Self {
+        let Server { operator, node, hub, seal, folder, router } = self;
+        hub.stop();
+        tokio::task::spawn_blocking(move || node.shut_down()).await.unwrap();
+        drop((hub, router));
+        Server::start_in(folder, operator, seal, doors).await
+    }
+
+    /// Returns the folder of the bus.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    async fn start_in(
+        folder: TempDir,
+        operator: Token,
+        seal: SealKey,
+        doors: impl FnOnce(Hub) -> axum::Router,
+    ) -> Self {
+        let (node, _) = Node::start(settings(&folder), Arc::new(SystemClock::new())).unwrap();
         let authority = Authority {
             operator: operator.hash(),
             open: false,
-            seal: SealKey::new().unwrap(),
+            seal: seal.clone(),
             hosts: vec!["localhost".to_owned(), "127.0.0.1".to_owned()],
             metrics_public: false,
         };
@@ -79,7 +103,7 @@ impl Server {
             lease_ms: 60_000,
         };
         let hub = Hub::new(node.clone(), history.unwrap(), authority, limits).await.unwrap();
-        Server { router: doors(hub.clone()), operator, node, hub, _folder: folder }
+        Server { router: doors(hub.clone()), operator, node, hub, seal, folder }
     }
 
     /// Calls.

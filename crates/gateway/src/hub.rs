@@ -14,7 +14,7 @@ use crate::lexicons::Lexicons;
 use crate::pollers::{self, Pollers};
 use crate::{
     Code, Connections, Denied, Directory, OpenConnection, Principal, Problem, RateLimits, Rates, Reading,
-    SealKey, Token, TokenHash,
+    SealKey, Token, TokenHash, Who,
 };
 
 /// How the handle ends that stands in for an agent without one.
@@ -148,7 +148,12 @@ impl Hub {
 
     /// Counts a request of somebody against how often it may ask.
     pub fn count_request(&self, principal: &Principal) -> Result<(), Problem> {
-        let counted = self.inner.rates.check(principal.who(), 1, self.inner.node.steady());
+        self.count_request_of(principal.who())
+    }
+
+    /// Counts a request of whoever is meant.
+    pub fn count_request_of(&self, who: Who) -> Result<(), Problem> {
+        let counted = self.inner.rates.check(who, 1, self.inner.node.steady());
         counted.map_err(|later| {
             Problem::new(Code::RateLimited, later.to_string()).retry_after(later.whole_seconds())
         })
@@ -156,7 +161,12 @@ impl Hub {
 
     /// Counts a socket, stream or long poll of somebody, until it is dropped.
     pub fn count_connection(&self, principal: &Principal) -> Result<OpenConnection, Problem> {
-        let counted = self.inner.connections.open(principal.who());
+        self.count_connection_of(principal.who())
+    }
+
+    /// Counts a connection of whoever is meant, until it is dropped.
+    pub fn count_connection_of(&self, who: Who) -> Result<OpenConnection, Problem> {
+        let counted = self.inner.connections.open(who);
         counted.map_err(|error| Problem::new(Code::TooManyConnections, error.to_string()))
     }
 
@@ -277,7 +287,8 @@ impl Hub {
     /// Returns the agent that a name in a document means: its own, an alias, or what stands in for its DID.
     pub fn resolve(&self, native: &str) -> Option<(AgentName, AgentKey)> {
         self.with_directory(|directory| {
-            let meant = directory.names().agent(native.strip_suffix(STAND_IN).unwrap_or(native));
+            let handle = native.strip_suffix(STAND_IN).filter(|name| !name.starts_with("did:"));
+            let meant = directory.names().agent(handle.unwrap_or(native));
             let (name, listed) = directory.find(meant.as_str())?;
             Some((name.clone(), listed.key))
         })

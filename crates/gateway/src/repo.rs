@@ -6,5 +6,5 @@
 mod commit;
 mod write;
 
-pub use commit::{Commit, Committed, Head, Written};
+pub use commit::{Commit, Committed, Head, Written, tid_of};
 pub use write::{Blob, Wanted, Write};

@@ -181,6 +181,11 @@ impl Node {
         self.inner.outbox.durable()
     }
 
+    /// Returns a handle by which it can be waited for that the log is durable further on.
+    pub fn watch_durable(&self) -> watch::Receiver<Seq> {
+        self.inner.outbox.watch()
+    }
+
     /// Returns how long ago some fixed moment was; it never goes back.
     pub fn steady(&self) -> Duration {
         self.inner.clock.steady()

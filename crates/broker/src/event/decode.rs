@@ -28,6 +28,13 @@ impl<'a> Event<'a> {
     }
 }
 
+impl Event<'_> {
+    /// Tells whether bytes of the log are an event by which a record is written or removed, without reading them.
+    pub fn is_of_record(bytes: &[u8]) -> bool {
+        matches!(bytes.first(), Some(40 | 41))
+    }
+}
+
 impl Retention {
     pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         Ok(Retention {

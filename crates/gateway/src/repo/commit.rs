@@ -74,6 +74,12 @@ enum Act<'w> {
     Retract(MessageId),
 }
 
+/// Returns the TID of a tick of somebody's repository.
+pub fn tid_of(repo: AgentKey, tick: u64) -> Option<Tid> {
+    let clock_id = u16::try_from(repo.0 & u32::from(tid::CLOCK_ID_MAX)).ok()?;
+    Tid::from_parts(tick, clock_id).ok()
+}
+
 impl Commit {
     /// Carries it out.
     pub fn carry_out(&self, turn: &mut Turn<'_>) -> Result<Committed, Problem> {
@@ -125,8 +131,7 @@ impl Commit {
     }
 
     fn tid(&self, tick: u64) -> Result<Tid, Problem> {
-        let clock_id = u16::try_from(self.repo.0 & u32::from(tid::CLOCK_ID_MAX)).unwrap_or(0);
-        Tid::from_parts(tick, clock_id).map_err(|error| Problem::new(Code::Internal, error.to_string()))
+        tid_of(self.repo, tick).ok_or_else(|| Problem::new(Code::Internal, "the clock is beyond all TIDs"))
     }
 
     /// Makes what the commit is known by: the CID of an object that names the repository, the commit before it and
