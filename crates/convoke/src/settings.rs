@@ -61,6 +61,10 @@ pub(crate) struct Settings {
     pub(crate) history_file: Option<PathBuf>,
     /// Whether a history that cannot be used may be set aside although the log no longer holds all that it knew.
     pub(crate) lossy_history: bool,
+    /// Collections that everybody may read.
+    pub(crate) public_collections: Vec<String>,
+    /// Bytes of all blobs together at most.
+    pub(crate) blobs_bytes_max: u64,
     pub(crate) logs: LogSettings,
 }
 
@@ -157,6 +161,15 @@ impl Settings {
         history::Settings { outlives_log, is_lossy: self.lossy_history, ..history::Settings::usual(file) }
     }
 
+    /// Returns the settings of the XRPC door of a data folder.
+    pub(crate) fn xrpc(&self, data: &Path) -> gateway_xrpc::Settings {
+        gateway_xrpc::Settings {
+            blobs: data.join("blobs"),
+            blobs_bytes_max: self.blobs_bytes_max,
+            public: self.public_collections.clone(),
+        }
+    }
+
     /// Says what does not fit together although each part does.
     fn misfit(&self) -> Option<Problem> {
         let record_bytes = u64::from(self.log.record_bytes_max);
@@ -208,6 +221,7 @@ impl Settings {
             lease_ms_max: 0,
             text_bytes_max: 0,
             take_max: 0,
+            records_max: 0,
         };
         let retries = Retries {
             base_ms: 0,
@@ -247,6 +261,8 @@ impl Settings {
             keep: Keep::WHOLE,
             history_file: None,
             lossy_history: false,
+            public_collections: Vec::new(),
+            blobs_bytes_max: 0,
             logs: LogSettings { format: LogFormat::Text, level: tracing::Level::INFO },
         }
     }

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use log::{Batch, Class, Keeper, Log, LogSyncer, RealDisk, SegmentLog, Syncer};
 use message::Seq;
+use tokio::sync::watch;
 
 use crate::clock::Clock;
 use crate::counters::Counters;
@@ -50,6 +51,8 @@ pub(crate) struct Outbox {
     advanced: Condvar,
     keeper: Keeper<RealDisk>,
     batch_bytes_max: u64,
+    /// Up to where the log is durable, for those who cannot block.
+    durable: watch::Sender<Seq>,
 }
 
 /// How much fits into the next batch.
@@ -96,7 +99,8 @@ impl Outbox {
         };
         let (keeper, batch_bytes_max) = (log.keeper(), log.room().batch_bytes_max);
         let [pushed, taken, advanced] = [const { Condvar::new() }; 3];
-        Outbox { state: Mutex::new(state), pushed, taken, advanced, keeper, batch_bytes_max }
+        let durable = watch::Sender::new(log.last());
+        Outbox { state: Mutex::new(state), pushed, taken, advanced, keeper, batch_bytes_max, durable }
     }
 
     /// Hands a parcel over; the one before must have been taken.
@@ -221,6 +225,11 @@ impl Outbox {
         self.pushed.notify_one();
     }
 
+    /// Returns a handle that tells when more is durable.
+    pub(crate) fn watch(&self) -> watch::Receiver<Seq> {
+        self.durable.subscribe()
+    }
+
     pub(crate) fn durable(&self) -> Seq {
         self.lock().durable
     }
@@ -324,6 +333,7 @@ impl Releaser {
         (state.durable, state.free, state.spare) = (durable, free, Some(batch));
         drop(state);
         self.outbox.advanced.notify_all();
+        self.outbox.durable.send_replace(durable);
         for release in releases {
             release();
         }

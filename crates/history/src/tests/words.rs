@@ -7,7 +7,7 @@ use crate::{highlight, text, words};
 
 #[test]
 fn texts_become_words() {
-    let cases: [(&str, &[&str]); 14] = [
+    let cases: [(&str, &[&str]); 15] = [
         ("", &[]),
         (" \t\n!?", &[]),
         ("Hello, World", &["hello", "world"]),
