@@ -66,8 +66,18 @@ impl Answer {
 impl Server {
     /// Starts a bus with these doors.
     pub async fn start(doors: impl FnOnce(Hub) -> axum::Router) -> Self {
+        Server::start_with(|_| {}, doors).await
+    }
+
+    /// Starts a bus on which something else decides who somebody is.
+    pub async fn start_with(
+        change: impl FnOnce(&mut Authority),
+        doors: impl FnOnce(Hub) -> axum::Router,
+    ) -> Self {
         let operator = Token::new("human".parse().unwrap()).unwrap();
-        Server::open(TempDir::new().unwrap(), operator, doors).await
+        let mut authority = authority(&operator);
+        change(&mut authority);
+        Server::open(TempDir::new().unwrap(), operator, authority, doors).await
     }
 
     /// Stops the bus and starts it again on what it has written.
@@ -76,19 +86,17 @@ impl Server {
         hub.stop();
         drop((router, hub));
         tokio::task::spawn_blocking(move || node.shut_down()).await.unwrap();
-        Server::open(folder, operator, doors).await
+        let authority = authority(&operator);
+        Server::open(folder, operator, authority, doors).await
     }
 
-    async fn open(folder: TempDir, operator: Token, doors: impl FnOnce(Hub) -> axum::Router) -> Self {
+    async fn open(
+        folder: TempDir,
+        operator: Token,
+        authority: Authority,
+        doors: impl FnOnce(Hub) -> axum::Router,
+    ) -> Self {
         let node = node(&folder).await;
-        let authority = Authority {
-            operator: operator.hash(),
-            open: false,
-            allow_token_in_url: false,
-            seal: SealKey::new().unwrap(),
-            hosts: vec!["localhost".to_owned(), "127.0.0.1".to_owned()],
-            metrics_public: false,
-        };
         let follow = node.clone();
         let file = folder.path().join("history.db");
         let reader = node.reader();
@@ -145,6 +153,18 @@ impl Server {
         let made = self.call("PUT", &path, Some(&self.operator), options).await;
         assert_eq!(made.status, 201, "{}", made.text);
         made.get("/token").parse().unwrap()
+    }
+}
+
+/// Returns what decides who somebody is on a bus like most.
+fn authority(operator: &Token) -> Authority {
+    Authority {
+        operator: operator.hash(),
+        open: false,
+        allow_token_in_url: false,
+        seal: SealKey::new().unwrap(),
+        hosts: vec!["localhost".to_owned(), "127.0.0.1".to_owned()],
+        metrics_public: false,
     }
 }
 
