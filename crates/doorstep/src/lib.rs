@@ -38,7 +38,7 @@ pub struct Server {
     pub node: Node,
     /// What the doors have at hand.
     pub hub: Hub,
-    seal: SealKey,
+    authority: Authority,
     folder: TempDir,
 }
 
@@ -68,17 +68,27 @@ impl Answer {
 impl Server {
     /// Starts a bus with these doors.
     pub async fn start(doors: impl FnOnce(Hub) -> axum::Router) -> Self {
+        Server::start_with(|_| {}, doors).await
+    }
+
+    /// Starts a bus on which something else decides who somebody is.
+    pub async fn start_with(
+        change: impl FnOnce(&mut Authority),
+        doors: impl FnOnce(Hub) -> axum::Router,
+    ) -> Self {
         let operator = Token::new("human".parse().unwrap()).unwrap();
-        Server::open(TempDir::new().unwrap(), operator, SealKey::new().unwrap(), doors).await
+        let mut authority = authority(&operator);
+        change(&mut authority);
+        Server::open(TempDir::new().unwrap(), operator, authority, doors).await
     }
 
     /// Stops the bus and starts it again on what it has written.
     pub async fn restart(self, doors: impl FnOnce(Hub) -> axum::Router) -> Self {
-        let Server { router, operator, node, hub, seal, folder } = self;
+        let Server { router, operator, node, hub, authority, folder } = self;
         hub.stop();
         drop((router, hub));
         tokio::task::spawn_blocking(move || node.shut_down()).await.unwrap();
-        Server::open(folder, operator, seal, doors).await
+        Server::open(folder, operator, authority, doors).await
     }
 
     /// Returns the folder of the bus.
@@ -89,18 +99,10 @@ impl Server {
     async fn open(
         folder: TempDir,
         operator: Token,
-        seal: SealKey,
+        authority: Authority,
         doors: impl FnOnce(Hub) -> axum::Router,
     ) -> Self {
         let node = node(&folder).await;
-        let authority = Authority {
-            operator: operator.hash(),
-            open: false,
-            allow_token_in_url: false,
-            seal: seal.clone(),
-            hosts: vec!["localhost".to_owned(), "127.0.0.1".to_owned()],
-            metrics_public: false,
-        };
         let follow = node.clone();
         let file = folder.path().join("history.db");
         let reader = node.reader();
@@ -115,8 +117,8 @@ impl Server {
             batch_bytes_max: 2 * BODY_BYTES_MAX,
             lease_ms: 60_000,
         };
-        let hub = Hub::new(node.clone(), history, authority, limits).await.unwrap();
-        Server { router: doors(hub.clone()), operator, node, hub, seal, folder }
+        let hub = Hub::new(node.clone(), history, authority.clone(), limits).await.unwrap();
+        Server { router: doors(hub.clone()), operator, node, hub, authority, folder }
     }
 
     /// Calls.
@@ -159,6 +161,18 @@ impl Server {
         let made = self.call("PUT", &path, Some(&self.operator), options).await;
         assert_eq!(made.status, 201, "{}", made.text);
         made.get("/token").parse().unwrap()
+    }
+}
+
+/// Returns what decides who somebody is on a bus like most.
+fn authority(operator: &Token) -> Authority {
+    Authority {
+        operator: operator.hash(),
+        open: false,
+        allow_token_in_url: false,
+        seal: SealKey::new().unwrap(),
+        hosts: vec!["localhost".to_owned(), "127.0.0.1".to_owned()],
+        metrics_public: false,
     }
 }
 
