@@ -41,7 +41,7 @@ pub(crate) async fn document(
     let wanted = Query(query.as_deref()).dialect()?;
     let found = find(&caller, &id).await?.view;
     let body = letters::bodies(&caller.hub, &[found.body])?.pop().unwrap_or_default();
-    let stored = Stored { body: &body, came: letters::came(found.id), attempt: 1, instead: None };
+    let stored = Stored::now(&body, found.id);
     let outgoing = caller.hub.reading(|reading| gateway::write(stored, wanted, reading))?;
     let headers = [(header::CONTENT_TYPE, "application/json"), (DIALECT, outgoing.dialect.name())];
     Ok((headers, outgoing.text).into_response())

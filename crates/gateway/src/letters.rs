@@ -61,22 +61,32 @@ pub async fn look(
     bytes_max: u64,
 ) -> Result<(Vec<(WaitingView, Outgoing)>, u64), Problem> {
     let looked = hub.call(move |turn| Ok(turn.broker().inbox(agent, turn.wall(), max)));
-    let (waiting, mut more) = looked.await?;
+    let (waiting, more) = looked.await?;
+    let shown = shown(hub, &waiting, to, bytes_max)?;
+    let left_out = (waiting.len() - shown.len()) as u64;
+    Ok((shown, more + left_out))
+}
+
+/// Writes what waits in a language, as much as so many bytes hold; one document in any case.
+pub fn shown(
+    hub: &Hub,
+    waiting: &[WaitingView],
+    to: Name,
+    bytes_max: u64,
+) -> Result<Vec<(WaitingView, Outgoing)>, Problem> {
     let places: Vec<Seq> = waiting.iter().map(|view| view.body).collect();
     let mut bytes_left = bytes_max;
     let mut shown = Vec::with_capacity(waiting.len());
     for (view, body) in waiting.iter().zip(bodies(hub, &places)?) {
-        let stored = Stored { body: &body, came: came(view.id), attempt: 1, instead: None };
-        let outgoing = outgoing(hub, stored, Some(to))?;
+        let outgoing = outgoing(hub, Stored::now(&body, view.id), Some(to))?;
         let bytes = outgoing.text.len() as u64;
         if !shown.is_empty() && bytes > bytes_left {
-            more += (waiting.len() - shown.len()) as u64;
             break;
         }
         bytes_left = bytes_left.saturating_sub(bytes);
         shown.push((*view, outgoing));
     }
-    Ok((shown, more))
+    Ok(shown)
 }
 
 /// Writes who was tried before, and what came of it.
