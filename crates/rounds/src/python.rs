@@ -1,6 +1,6 @@
 //! Clients in Python: a virtual environment with pinned packages, and the programs in `tests/clients` run by it.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -117,36 +117,9 @@ fn program(python: &Path, server: &Server) -> Command {
 
 /// Returns the interpreter with our packages, made if there is none; or why there cannot be one.
 fn python() -> Result<PathBuf, String> {
-    let text = |error: std::io::Error| error.to_string();
-    let target = target();
-    fs::create_dir_all(&target).map_err(text)?;
-    let lock = File::create(target.join("clients-venv.lock")).map_err(text)?;
-    // Several tests may want it at the same time; one makes it, the others wait.
-    lock.lock().map_err(text)?;
-    let folder = target.join("clients-venv");
-    let python = folder.join("bin/python");
     let requirements = clients().join("requirements.txt");
-    let wanted = fs::read_to_string(&requirements).map_err(text)?;
-    let stamp = folder.join("installed.txt");
-    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
-        return Ok(python);
-    }
-    install(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
-    let mut pip = Command::new(&python);
-    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
-    install(pip.args(["--retries", "1", "--timeout", "20", "--requirement"]).arg(&requirements))?;
-    fs::write(&stamp, wanted).map_err(text)?;
-    Ok(python)
-}
-
-fn install(command: &mut Command) -> Result<(), String> {
-    let output = command.stdin(Stdio::null()).output().map_err(|error| format!("python3: {error}"))?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let said = said(&output);
-    let last = said.trim().lines().last().unwrap_or("it failed").to_owned();
-    Err(format!("the Python packages cannot be installed: {last}"))
+    setup::python::with_requirements(&setup::tools_folder(), "clients", &requirements)
+        .map_err(|error| format!("the Python packages cannot be installed: {error}"))
 }
 
 fn said(output: &Output) -> String {
@@ -155,12 +128,4 @@ fn said(output: &Output) -> String {
 
 fn clients() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients")
-}
-
-/// The build folder, where everything goes that can be made again.
-fn target() -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
-    // An absolute folder replaces the root; a relative one is meant from there, as cargo sees it.
-    root.join(target)
 }
