@@ -3,7 +3,7 @@
 //
 //   node drive.mjs SEQUENCE < SIDE > ANSWERS
 //
-// A side is {"url", "accounts": {"ann": {"did", "handle", "password", "expired"}, "bob": …}}.
+// A side is {"url", "accounts": {"ann": {"did", "handle", "password"}, "bob": …}}.
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'

@@ -7,7 +7,7 @@
 import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createHmac, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -29,7 +29,6 @@ const folder = mkdtempSync(join(process.env.PDS_FOLDER ?? tmpdir(), 'pds-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 const plc = await startPlc()
 const port = await freePort()
-const jwtSecret = randomBytes(16).toString('hex')
 const pds = await PDS.fromEnv({
   port,
   hostname: HOSTNAME,
@@ -42,7 +41,7 @@ const pds = await PDS.fromEnv({
   rateLimitsEnabled: false,
   disableSsrfProtection: true,
   crawlers: [],
-  jwtSecret,
+  jwtSecret: randomBytes(16).toString('hex'),
   adminPassword: randomBytes(16).toString('hex'),
   plcRotationKeyK256PrivateKeyHex: randomBytes(32).toString('hex'),
 })
@@ -66,15 +65,7 @@ async function account(name) {
   })
   const body = await answer.json()
   if (!answer.ok) throw new Error(`making the account ${handle}: ${JSON.stringify(body)}`)
-  return { did: body.did, handle, password: PASSWORD, expired: expired(body.did) }
-}
-
-/** A token as the PDS gives them, whose time is over. */
-function expired(did) {
-  const write = (value) => Buffer.from(JSON.stringify(value)).toString('base64url')
-  const claims = { scope: 'com.atproto.access', aud: `did:web:${HOSTNAME}`, sub: did, iat: 1_700_000_000, exp: 1_700_000_060 }
-  const text = `${write({ typ: 'at+jwt', alg: 'HS256' })}.${write(claims)}`
-  return `${text}.${createHmac('sha256', jwtSecret).update(text).digest('base64url')}`
+  return { did: body.did, handle, password: PASSWORD }
 }
 
 async function freePort() {
