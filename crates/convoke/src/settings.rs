@@ -46,6 +46,8 @@ pub(crate) struct Settings {
     pub(crate) key: Option<PathBuf>,
     pub(crate) insecure_remote: bool,
     pub(crate) metrics_public: bool,
+    /// Whether tokens are read from URLs.
+    pub(crate) allow_token_in_url: bool,
     pub(crate) serve: ServeLimits,
     pub(crate) hub: HubLimits,
     pub(crate) broker: broker::Settings,
@@ -217,6 +219,7 @@ impl Settings {
             key: None,
             insecure_remote: false,
             metrics_public: false,
+            allow_token_in_url: false,
             serve: ServeLimits {
                 connections_max: 0,
                 connections_per_peer_max: 0,

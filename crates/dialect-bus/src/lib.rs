@@ -16,6 +16,7 @@ mod kinds;
 mod lenses;
 mod parts;
 mod presence;
+mod registration;
 mod route;
 mod routing;
 mod rules;
@@ -29,6 +30,7 @@ use message::Message;
 
 use parts::Form;
 
+pub use registration::{Registration, registration};
 pub use routing::{backoff, correlation, for_fallback, is_for_the_bus, lifetime};
 
 /// The AgentMessage bus.

@@ -91,7 +91,7 @@ fn payload_findings(message_type: MessageType, payload: &Object<'_>, found: &mut
 }
 
 /// An id that is a URI names its framework; two answers to one question are none.
-fn framework(agent: &Object<'_>, path: &Path<'_>, errors: &mut Findings) {
+pub(crate) fn framework(agent: &Object<'_>, path: &Path<'_>, errors: &mut Findings) {
     let (Some(agent_id), Some(framework)) = (parts::text(agent, "agent_id"), parts::text(agent, "framework"))
     else {
         return;

@@ -116,13 +116,21 @@ impl Names {
         if let Some(name) = stood_in(native) {
             return AgentRef::Name(name);
         }
-        if native.starts_with("did:")
+        let name = Names::proposed(native);
+        // Who has a URI of its own is not meant by another one that happens to end like its name.
+        let is_another =
+            native.contains("://") && self.find(name.as_str()).is_some_and(|it| it.uri.is_some());
+        if (native.starts_with("did:") || is_another)
             && let Ok(alias) = native.parse::<Alias>()
         {
             return AgentRef::Alias(alias);
         }
-        let path = native.split_once("://").map_or(native, |(_, path)| path);
-        AgentRef::Name(slug(path))
+        AgentRef::Name(name)
+    }
+
+    /// Returns the name that an agent of whom nobody has heard would get here.
+    pub fn proposed(native: &str) -> AgentName {
+        slug(native.split_once("://").map_or(native, |(_, path)| path))
     }
 
     /// Returns who is meant by an address that stands in a document: agents, but also roles and everyone.

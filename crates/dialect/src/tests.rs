@@ -51,6 +51,21 @@ fn check(text: &str, strictness: Strictness) -> (Vec<String>, Vec<String>) {
 }
 
 #[test]
+fn a_uri_is_nobody_elses_because_it_ends_like_a_name() {
+    let names = value(r#"[{"slug":"ann","uri":"codex://ann"},{"slug":"bob"}]"#);
+    let names = Names::from_value(&names).unwrap();
+    for (native, meant) in [
+        ("codex://ann", "ann"),
+        ("ann", "ann"),
+        ("cursor://ann", "cursor://ann"),
+        ("cursor://bob", "bob"),
+        ("cursor://cyd", "cyd"),
+    ] {
+        assert_eq!(names.agent(native).as_str(), meant, "{native}");
+    }
+}
+
+#[test]
 fn interfaces_are_checked_field_by_field() {
     let good = r#""text":"x","word":"a","null":null"#;
     let cases = [

@@ -2,7 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
+mod socket;
+
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, header};
@@ -11,12 +14,19 @@ use gateway::{Authority, Hub, HubLimits, RateLimits, SealKey, Token};
 use history::History;
 use json::Value;
 use log::Options;
-use node::{Node, Settings, SystemClock};
+use node::{Node, Settings, StartError, SystemClock};
 use tempfile::TempDir;
 use tower::ServiceExt;
 
+pub use socket::{Closed, Frame, Socket};
+
 /// Bytes of a request of the tests' own bus.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
+
+/// Longer than anything here takes.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// After how long something is looked at again.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// A bus with doors.
 pub struct Server {
@@ -56,12 +66,25 @@ impl Answer {
 impl Server {
     /// Starts a bus with these doors.
     pub async fn start(doors: impl FnOnce(Hub) -> axum::Router) -> Self {
-        let folder = TempDir::new().unwrap();
-        let (node, _) = Node::start(settings(&folder), Arc::new(SystemClock::new())).unwrap();
         let operator = Token::new("human".parse().unwrap()).unwrap();
+        Server::open(TempDir::new().unwrap(), operator, doors).await
+    }
+
+    /// Stops the bus and starts it again on what it has written.
+    pub async fn restart(self, doors: impl FnOnce(Hub) -> axum::Router) -> Self {
+        let Server { router, operator, node, hub, _folder: folder } = self;
+        hub.stop();
+        drop((router, hub));
+        tokio::task::spawn_blocking(move || node.shut_down()).await.unwrap();
+        Server::open(folder, operator, doors).await
+    }
+
+    async fn open(folder: TempDir, operator: Token, doors: impl FnOnce(Hub) -> axum::Router) -> Self {
+        let node = node(&folder).await;
         let authority = Authority {
             operator: operator.hash(),
             open: false,
+            allow_token_in_url: false,
             seal: SealKey::new().unwrap(),
             hosts: vec!["localhost".to_owned(), "127.0.0.1".to_owned()],
             metrics_public: false,
@@ -123,6 +146,19 @@ impl Server {
         assert_eq!(made.status, 201, "{}", made.text);
         made.get("/token").parse().unwrap()
     }
+}
+
+/// Starts a node. One that stopped is gone when the last that read from it is.
+async fn node(folder: &TempDir) -> Node {
+    let started = async {
+        loop {
+            match Node::start(settings(folder), Arc::new(SystemClock::new())) {
+                Err(StartError::Log(log::OpenError::InUse)) => tokio::time::sleep(PAUSE).await,
+                started => return started.unwrap().0,
+            }
+        }
+    };
+    tokio::time::timeout(PATIENCE, started).await.unwrap()
 }
 
 fn settings(folder: &TempDir) -> Settings {

@@ -1,17 +1,32 @@
 //! The bus door: `/bus` over HTTP and WebSocket, for clients of the AgentMessage bus.
+//!
+//! Paths, shapes and words are those that such clients know; what they mean is what the bus means everywhere. Where
+//! the origin forgot what it promised (routing of what comes over a socket, fallbacks, retries, durations) the promise
+//! is kept.
+
+mod agents;
+mod figures;
+mod refusal;
+mod send;
+mod socket;
+
+#[cfg(test)]
+mod tests;
 
 use axum::Router;
-use axum::http::StatusCode;
-use axum::response::Response;
-use gateway::{Answer, Doorway, Problem};
+use axum::routing::{delete, get, post};
+use gateway::Doorway;
 
 /// Returns the door.
 pub fn doorway() -> Doorway {
-    Doorway { prefix: "/bus", routes: Router::new(), shape }
-}
-
-/// Says what went wrong as clients of this door expect it.
-fn shape(problem: &Problem) -> Response {
-    let status = StatusCode::from_u16(problem.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    Answer::new().text("error", problem.code.name()).text("message", &problem.detail).respond(status)
+    let routes = Router::new()
+        .route("/bus", get(socket::open))
+        .route("/bus/", get(socket::open))
+        .route("/bus/agents/register", post(agents::register))
+        // An id may hold slashes, encoded or not.
+        .route("/bus/agents/{*id}", delete(agents::remove))
+        .route("/bus/messages/send", post(send::send))
+        .route("/bus/health", get(figures::health))
+        .route("/bus/metrics", get(figures::metrics));
+    Doorway { prefix: "/bus", routes, shape: refusal::shape }
 }

@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use broker::{AgentView, Command, Time};
 use gateway::{Body, Principal, Problem, Profile, Registration, Token, TokenNote};
-use json::{Object, Value};
+use json::{Limits, Object, Value};
 use message::Address;
 
 use gateway::Answer;
@@ -95,6 +95,10 @@ fn agent_value(view: &AgentView<'_>, principal: &Principal) -> Value<'static> {
     members.insert("dialect", Value::from(view.dialect.name()));
     if let Some(framework) = &profile.framework {
         members.insert("framework", Value::from(framework.clone()));
+    }
+    let described = profile.descriptor.as_deref();
+    if let Some(Ok(descriptor)) = described.map(|text| json::parse_str(text, Limits::DOCUMENT)) {
+        members.insert("descriptor", descriptor.into_owned());
     }
     members.insert("reachability", Value::from(view.reachability.name()));
     members.insert("waiting", Value::from(view.waiting));

@@ -53,6 +53,7 @@ pub(crate) async fn stream(
         thread: query.get("thread")?.map(|thread| thread.into_owned()),
         task: query.get("task")?.map(|task| task.into_owned()),
     };
+    let token = gateway::shown(&caller.hub, &headers, query)?.token;
     let connection = caller.hub.count_connection(&caller.principal)?;
     let (after, first) = begin(&caller.hub, asked);
     let follower = Follower {
@@ -61,7 +62,7 @@ pub(crate) async fn stream(
         stopping: caller.hub.stopping(),
         hub: caller.hub,
         principal: caller.principal,
-        token: gateway::token(&headers),
+        token,
         filter,
         after,
         first: Some(first),

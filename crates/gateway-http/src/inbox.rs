@@ -10,14 +10,12 @@ use message::Seq;
 use node::Wishes;
 
 use gateway::Answer;
-use gateway::letters;
+use gateway::letters::{self, BYTES_MAX};
 use gateway::{At, Caller};
 
 const MAX_DEFAULT: u64 = 10;
 const MAX_LOOK: u64 = 1_000;
 const WAIT_MS_MAX: u64 = 5 * 60 * 1_000;
-/// Bytes of documents in one answer; one document is given in any case.
-pub(crate) const BYTES_MAX: u64 = 16 << 20;
 /// Bytes that a model counts as one token, roughly.
 const TOKEN_BYTES: u64 = 4;
 

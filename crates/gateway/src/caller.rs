@@ -1,7 +1,8 @@
 //! Who calls: from the token of the request, before anything else is looked at.
 
-use crate::{Hub, Principal, Problem};
+use crate::{Hub, Principal, Problem, Query};
 use axum::extract::{FromRequestParts, Path};
+use axum::http::Method;
 use axum::http::request::Parts;
 use broker::AgentKey;
 use dialect::Name;
@@ -13,6 +14,7 @@ pub struct Caller {
 }
 
 /// An agent that a path names.
+#[derive(Clone, Copy, Debug)]
 pub struct Named {
     pub key: AgentKey,
     pub dialect: Name,
@@ -22,8 +24,10 @@ impl FromRequestParts<Hub> for Caller {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, hub: &Hub) -> Result<Self, Problem> {
-        let token = crate::token(&parts.headers);
-        let principal = hub.principal(token.as_ref())?;
+        // Whoever can set no header can only get.
+        let query = if parts.method == Method::GET { parts.uri.query() } else { None };
+        let shown = crate::shown(hub, &parts.headers, Query(query))?;
+        let principal = hub.principal(shown.token.as_ref())?;
         hub.count_request(&principal)?;
         Ok(Caller { hub: hub.clone(), principal })
     }
@@ -50,7 +54,7 @@ impl Caller {
     pub fn agent(&self, name: &str) -> Result<Named, Problem> {
         match self.hub.find(name) {
             Some((_, key, dialect)) => Ok(Named { key, dialect }),
-            None => Err(Problem::new(crate::Code::UnknownAgent, format!("nobody is called `{name}`"))),
+            None => Err(Problem::nobody(name)),
         }
     }
 

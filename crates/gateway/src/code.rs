@@ -47,7 +47,7 @@ macro_rules! codes {
 codes! {
     BadRequest = "bad_request", 400, Never, "correct the request: the detail says what is wrong with it";
     NotJson = "not_json", 400, Never, "send one JSON object, in UTF-8";
-    NoToken = "no_token", 401, Never, "send a valid token as `Authorization: Bearer TOKEN`";
+    NoToken = "no_token", 401, Never, "send a valid token as `Authorization: Bearer TOKEN`, or `x-agent-api-key: TOKEN`";
     NotYours = "not_yours", 403, Never, "use the token of whom it concerns, or the operator's";
     Host = "host", 403, Never, "call the server by its own name, or let the operator add the name to `hosts`";
     Origin = "origin", 403, Never, "pages of other sites may not speak to the bus";

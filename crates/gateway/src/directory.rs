@@ -53,6 +53,11 @@ impl Directory {
         self.by_key.get(&agent)
     }
 
+    /// Tells whether an agent is there.
+    pub fn has(&self, agent: AgentKey) -> bool {
+        self.by_key.get(&agent).is_some_and(|name| self.agents.contains_key(name))
+    }
+
     /// Returns what agents are called.
     pub fn names(&self) -> &Names {
         &self.names

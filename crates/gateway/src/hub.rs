@@ -23,6 +23,8 @@ pub struct Authority {
     pub operator: TokenHash,
     /// Whether whoever comes without a token may do everything.
     pub open: bool,
+    /// Whether tokens are read from URLs, for clients that can set no headers.
+    pub allow_token_in_url: bool,
     /// By which origins that the bus wrote itself are known.
     pub seal: SealKey,
     /// By which names the server may be called, ports left out.
@@ -164,6 +166,11 @@ impl Hub {
         self.inner.authority.open
     }
 
+    /// Tells whether tokens are read from URLs.
+    pub fn allows_token_in_url(&self) -> bool {
+        self.inner.authority.allow_token_in_url
+    }
+
     /// Returns a handle that tells when the registry changed; who holds a connection by a token looks again then.
     pub fn registry_changes(&self) -> watch::Receiver<u64> {
         self.inner.changes.subscribe()
@@ -238,6 +245,11 @@ impl Hub {
     /// Returns the number of the agent that has this name or alias.
     pub fn key_of(&self, alias: &str) -> Option<AgentKey> {
         self.with_directory(|directory| directory.key_of(alias))
+    }
+
+    /// Tells whether an agent is still in the registry.
+    pub fn is_there(&self, agent: AgentKey) -> bool {
+        self.with_directory(|directory| directory.has(agent))
     }
 
     /// Returns the name of an agent.

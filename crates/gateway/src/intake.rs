@@ -5,7 +5,9 @@ use std::time::Duration;
 use broker::{Accept, AgentKey, Fingerprint, Identity, Time};
 use dialect::{Name, Names};
 use json::{Finding, Limits, Object, ParseError, Value};
-use message::{Address, AgentRef, Envelope, Guarantee, Message, Mode, Origin, Priority, Timestamp, Warning};
+use message::{
+    Address, AgentRef, Envelope, Guarantee, Kind, Message, Mode, Origin, Priority, Timestamp, Warning,
+};
 use translate::{Carry, Options, Reports};
 
 use crate::SealKey;
@@ -217,12 +219,36 @@ impl Incoming {
         }
     }
 
+    /// Tells whether the document itself wishes that its sender waits for a reply. A `bus` document that asks for
+    /// nothing is answered by nobody, whatever its delivery mode.
+    pub fn wishes_reply(&self) -> bool {
+        let is_sync = self.message.delivery.as_deref().is_some_and(|wishes| wishes.mode == Some(Mode::Sync));
+        let asks = match self.message.kind {
+            Kind::TaskRequest | Kind::HelpAsk | Kind::HandoffOffer | Kind::Gate | Kind::Question => true,
+            Kind::Note
+            | Kind::Announce
+            | Kind::TaskClaim
+            | Kind::TaskProgress
+            | Kind::TaskDone
+            | Kind::TaskFailed
+            | Kind::TaskRejected
+            | Kind::TaskBlocked
+            | Kind::HelpReply
+            | Kind::HandoffReply
+            | Kind::AgentStatus
+            | Kind::AgentHeartbeat
+            | Kind::ErrorReport
+            | Kind::ReviewVerdict
+            | Kind::StateSync
+            | Kind::Report => self.dialect != Name::Bus,
+        };
+        is_sync && asks
+    }
+
     /// Returns how long the sender waits for a reply, if it does: each recipient's time, one after the other.
     fn wait(&self, fallback: &[AgentRef], timeout: Option<Duration>) -> Option<Duration> {
-        let wishes = self.message.delivery.as_deref()?;
         let offers = u32::try_from(fallback.len() + 1).unwrap_or(u32::MAX);
-        let is_sync = wishes.mode == Some(Mode::Sync);
-        is_sync.then(|| timeout.unwrap_or(WAIT_DEFAULT).saturating_mul(offers))
+        self.wishes_reply().then(|| timeout.unwrap_or(WAIT_DEFAULT).saturating_mul(offers))
     }
 }
 

@@ -1,10 +1,13 @@
 //! Letters as their recipients get them: the document in the recipient's language, and what is needed to settle it.
 
-use crate::{Answer, Hub, Outgoing, Problem, Stored};
+use crate::{Answer, Hub, Outgoing, OutgoingError, Problem, Stored};
 use broker::{Time, Tried};
 use dialect::Name;
 use message::{Envelope, MessageId, Seq, Timestamp};
 use node::Letter;
+
+/// Bytes of documents that are handed out at a time; one document is in any case.
+pub const BYTES_MAX: u64 = 16 << 20;
 
 /// Writes a letter: the members of a delivery, as JSON. `op` comes first on sockets.
 pub fn delivery(
@@ -15,14 +18,7 @@ pub fn delivery(
     op: Option<&str>,
 ) -> Result<String, Problem> {
     let delivery = &letter.delivery;
-    let instead = if delivery.tried.is_empty() { None } else { hub.name_of(letter.agent) };
-    let stored = Stored {
-        body,
-        came: came(delivery.id),
-        attempt: delivery.attempt,
-        instead: instead.as_ref().map(|name| name.as_str()),
-    };
-    let outgoing = outgoing(hub, stored, Some(to))?;
+    let outgoing = with_stored(hub, letter, body, |stored| outgoing(hub, stored, Some(to)))?;
     let from = hub.name_of(delivery.from);
     let mut answer = Answer::with_capacity(outgoing.text.len() + 320)
         .maybe("op", op)
@@ -39,6 +35,21 @@ pub fn delivery(
         answer = answer.list("tried", delivery.tried.iter().map(tried));
     }
     Ok(answer.raw("document", &outgoing.text).end())
+}
+
+/// Writes the document of a letter in a language, and nothing around it.
+pub fn document(hub: &Hub, letter: &Letter, body: &[u8], to: Name) -> Result<String, OutgoingError> {
+    with_stored(hub, letter, body, |stored| {
+        hub.reading(|reading| crate::write(stored, Some(to), reading)).map(|outgoing| outgoing.text)
+    })
+}
+
+/// Does something with a letter as it was stored and with what has become of it since.
+fn with_stored<R>(hub: &Hub, letter: &Letter, body: &[u8], work: impl FnOnce(Stored<'_>) -> R) -> R {
+    let delivery = &letter.delivery;
+    let instead = if delivery.tried.is_empty() { None } else { hub.name_of(letter.agent) };
+    let instead = instead.as_ref().map(|name| name.as_str());
+    work(Stored { body, came: came(delivery.id), attempt: delivery.attempt, instead })
 }
 
 /// Writes who was tried before, and what came of it.

@@ -1,7 +1,7 @@
 //! What the doors share: how a document becomes something that the broker accepts, how what it hands out becomes a
 //! document again, by which token somebody speaks, and what a peer is told when something goes wrong.
 //!
-//! Nothing here opens a socket; doors do, each in its own crate. Nothing here trusts a document: who sends it comes
+//! Nothing here listens or answers by itself; doors do, each in its own crate. Nothing here trusts a document: who sends it comes
 //! from the token, and what it says about itself is data.
 
 mod answer;
@@ -14,6 +14,7 @@ mod hub;
 mod intake;
 pub mod letters;
 mod outgoing;
+pub mod plain;
 mod pollers;
 mod principal;
 mod problem;
@@ -24,6 +25,7 @@ mod registration;
 mod request;
 mod seal;
 mod sending;
+pub mod socket;
 mod token;
 pub mod waiting;
 
@@ -45,7 +47,7 @@ pub use profile::{Profile, TokenNote};
 pub use rate::{Connections, OpenConnection, RateLimits, Rates, RetryAfter, TooManyConnections, Who};
 pub use receipt::{receipt_of, stored_receipt};
 pub use registration::{Registration, register};
-pub use request::{Body, Fields, Query, answer, body, dialect_of, fields, token};
+pub use request::{Body, Fields, Query, Shown, answer, body, dialect_of, fields, shown, token};
 pub use seal::{SealKey, SealKeyError};
 pub use sending::{Accepted, Sending};
 pub use token::{Token, TokenError, TokenHash};

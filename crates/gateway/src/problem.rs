@@ -33,6 +33,11 @@ impl Problem {
         Problem::new(Code::NotFound, detail)
     }
 
+    /// An agent that is not there.
+    pub fn nobody(name: &str) -> Self {
+        Problem::new(Code::UnknownAgent, format!("nobody is called `{name}`"))
+    }
+
     /// A request that cannot be understood.
     pub fn bad_request(detail: impl Into<String>) -> Self {
         Problem::new(Code::BadRequest, detail)

@@ -22,6 +22,8 @@ pub struct Profile {
     pub handle: Option<String>,
     /// Its URI, such as `codex://ann`.
     pub uri: Option<String>,
+    /// What it says of itself at the door of its own protocol, as JSON.
+    pub descriptor: Option<String>,
 }
 
 /// What is kept of a token.
@@ -72,6 +74,7 @@ impl Profile {
             did: text("did"),
             handle: text("handle"),
             uri: text("uri"),
+            descriptor: text("descriptor"),
         }
     }
 
@@ -88,6 +91,7 @@ impl Profile {
             ("did", &self.did),
             ("handle", &self.handle),
             ("uri", &self.uri),
+            ("descriptor", &self.descriptor),
         ];
         for (key, text) in texts {
             if let Some(text) = text {

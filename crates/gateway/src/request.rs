@@ -4,13 +4,13 @@ use std::borrow::Cow;
 
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use dialect::Name;
 use json::{Limits, Value};
 use message::parse_duration;
 
-use crate::{Code, Problem, Token};
+use crate::{Code, Hub, Problem, Token};
 
 /// A body, or why it could not be read.
 pub type Body = Result<Bytes, BytesRejection>;
@@ -23,11 +23,49 @@ pub struct Query<'q>(pub Option<&'q str>);
 #[derive(Debug)]
 pub struct Fields<'a>(Value<'a>);
 
-/// Returns the token that a request carries, if it is one.
+/// The header in which clients of the AgentMessage bus send their token.
+const API_KEY: HeaderName = HeaderName::from_static("x-agent-api-key");
+/// What a token is called in a query, where the operator allows it there.
+const TOKENS_IN_QUERY: [&str; 2] = ["token", "api_key"];
+
+/// What a request shows to be let in.
+#[derive(Clone, Debug, Default)]
+pub struct Shown {
+    /// The token, if it is one.
+    pub token: Option<Token>,
+    /// Whether anything was shown, token or not.
+    pub is_any: bool,
+}
+
+/// Returns the token in the head of a request, if it is one.
 pub fn token(headers: &HeaderMap) -> Option<Token> {
-    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
-    let (scheme, token) = value.split_once(' ')?;
-    if scheme.eq_ignore_ascii_case("bearer") { token.trim().parse().ok() } else { None }
+    let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    match text(&header::AUTHORIZATION) {
+        Some(value) => {
+            let (scheme, token) = value.split_once(' ')?;
+            if scheme.eq_ignore_ascii_case("bearer") { token.trim().parse().ok() } else { None }
+        }
+        None => text(&API_KEY)?.trim().parse().ok(),
+    }
+}
+
+/// Returns what a request shows to be let in, in its head or, for those who cannot set one, in its query. A token
+/// that stands where the operator does not want it is refused, so that nobody leaves it there.
+pub fn shown(hub: &Hub, headers: &HeaderMap, query: Query<'_>) -> Result<Shown, Problem> {
+    if [header::AUTHORIZATION, API_KEY].iter().any(|name| headers.contains_key(name)) {
+        return Ok(Shown { token: token(headers), is_any: true });
+    }
+    for key in TOKENS_IN_QUERY {
+        let Some(token) = query.get(key)? else { continue };
+        if hub.allows_token_in_url() {
+            return Ok(Shown { token: token.parse().ok(), is_any: true });
+        }
+        if !hub.is_open() {
+            let detail = format!("`{key}` in the URL is not read: URLs end up in logs");
+            return Err(Problem::new(Code::NoToken, detail));
+        }
+    }
+    Ok(Shown::default())
 }
 
 /// Returns the dialect of a name; `auto` is whichever it looks like.

@@ -55,21 +55,37 @@ impl Sending {
         is_sign.then(|| said.unwrap_or(PresenceState::Idle))
     }
 
-    /// Tells whether it is for nobody but the bus itself: a sign of life, which is noted and not delivered.
+    /// Tells whether it is for nobody but the bus itself: a sign of life or of work, which is noted and not delivered.
     pub fn is_for_the_bus(&self) -> bool {
         let is_bus = |to: &message::Address| matches!(to, message::Address::Agent(AgentRef::Name(name)) if name.as_str() == "system");
-        self.presence().is_some() && self.incoming.to().iter().all(is_bus)
+        self.sign().is_some() && self.incoming.to().iter().all(is_bus)
+    }
+
+    /// Returns how the sender is, if it tells that, or that it is at work, if it tells that.
+    fn sign(&self) -> Option<PresenceState> {
+        let is_work = self.incoming.message.kind == Kind::TaskProgress;
+        self.presence().or(is_work.then_some(PresenceState::Busy))
     }
 
     /// Tells whether its sender waits for a reply.
     pub fn waits(&self) -> bool {
-        let wishes = self.incoming.message.delivery.as_deref();
-        self.wait_ms.is_some() || wishes.is_some_and(|wishes| wishes.mode == Some(message::Mode::Sync))
+        self.wait_ms.is_some() || self.incoming.wishes_reply()
+    }
+
+    /// Makes it a message like any other for whose reply nobody waits, whatever it wishes.
+    pub fn without_waiting(mut self) -> Self {
+        if let Some(wishes) = self.incoming.message.delivery.as_deref_mut() {
+            wishes.mode = None;
+        }
+        self.wait_ms = None;
+        self
     }
 
     /// Notes how the sender is.
     pub fn note(&self, turn: &mut Turn<'_>) -> Result<(), Problem> {
-        let Some(state) = self.presence() else { return Ok(()) };
+        // Who tells somebody else how its work goes says nothing of itself.
+        let sign = if self.is_for_the_bus() { self.sign() } else { self.presence() };
+        let Some(state) = sign else { return Ok(()) };
         turn.execute(&Command::SetPresence { agent: self.from, state, detail: b"" })?;
         Ok(())
     }

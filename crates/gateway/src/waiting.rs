@@ -23,17 +23,34 @@ pub struct Reply {
     pub outgoing: Outgoing,
 }
 
-/// Waits for the reply to a message, and answers with it.
-pub async fn reply(hub: &Hub, receipt: Receipt, awaited: Awaited) -> Result<Response, Problem> {
+/// How a wait ended.
+pub enum Ended {
+    /// A reply has come; it is settled when it was given to whom waits.
+    Reply(Reply, Settle),
+    /// None will come; the message has come so far.
+    Nothing(Stage),
+}
+
+/// Waits for the reply to a message, in a language.
+pub async fn outcome(hub: &Hub, dialect: Dialect, awaited: Awaited) -> Result<Ended, Problem> {
     match awaited.outcome().await {
         Some(Outcome::Reply { reply, delivery }) => {
             let settle = Settle::new(hub, delivery);
-            let reply = read(hub, reply, receipt.dialect).await?;
-            let text = answer(&current(hub, receipt).await, &reply);
-            Ok(settle.with(text).into_response())
+            Ok(Ended::Reply(read(hub, reply, dialect).await?, settle))
         }
-        Some(Outcome::Nothing { stage }) => Err(nothing(hub, receipt, stage).await),
+        Some(Outcome::Nothing { stage }) => Ok(Ended::Nothing(stage)),
         None => Err(Problem::new(Code::Stopped, "the bus stops")),
+    }
+}
+
+/// Waits for the reply to a message, and answers with it.
+pub async fn reply(hub: &Hub, receipt: Receipt, awaited: Awaited) -> Result<Response, Problem> {
+    match outcome(hub, receipt.dialect, awaited).await? {
+        Ended::Reply(reply, settle) => {
+            let text = answer(&current(hub, receipt).await, &reply);
+            Ok(settle.respond(text))
+        }
+        Ended::Nothing(stage) => Err(nothing(hub, receipt, stage).await),
     }
 }
 
@@ -96,6 +113,7 @@ pub struct Settle {
 }
 
 impl Settle {
+    /// Holds a reply that was handed out.
     pub fn new(hub: &Hub, delivery: DeliveryId) -> Self {
         Settle { hub: hub.clone(), delivery, is_given: false }
     }
@@ -105,8 +123,9 @@ impl Settle {
         self.is_given = true;
     }
 
-    fn with(self, text: String) -> SettledBody {
-        SettledBody { text: Some(text.into()), settle: self }
+    /// Answers with a text that holds the reply, which is given when the text is.
+    pub fn respond(self, text: String) -> Response {
+        SettledBody { text: Some(text.into()), settle: self }.into_response()
     }
 }
 

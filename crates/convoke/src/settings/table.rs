@@ -81,6 +81,12 @@ pub(crate) const TABLE: &[Setting] = &[
         "Lets the server listen beyond this machine without TLS, where tokens can be read on the way.",
     ),
     Setting::new(
+        "allow_token_in_url",
+        Kind::Flag(|settings, flag| settings.allow_token_in_url = flag),
+        "false",
+        "Lets sockets and streams show their token as `?token=` or `?api_key=`, for clients that can set no header and send no first frame; URLs end up in logs and histories.",
+    ),
+    Setting::new(
         "turns_warn",
         Kind::Count {
             min: 1,

@@ -6,19 +6,18 @@ use axum::extract::ws::{Message, WebSocket};
 use broker::{AgentKey, Receipted, Reply};
 use futures_util::StreamExt;
 use futures_util::stream::SplitStream;
-use gateway::{Asking, Code, Hub, Incoming, OpenConnection, Principal, Problem, Sending};
+use gateway::socket::{FRAMES_MAX, Login, SILENCE_TIME};
+use gateway::{Asking, Code, Hub, Incoming, Principal, Problem, Sending};
 use message::RecipientReceipt;
 use node::{Awaited, Credit, Turn};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::timeout;
 
+use super::Receipts;
 use super::frame::{Frame, owned};
 use super::writer::Out;
-use super::{Peer, Receipts, SILENCE_TIME};
 use crate::deliveries::Settling;
 
-/// Frames that are handed to the node at a time.
-const FRAMES_MAX: usize = 512;
 /// Replies for which one socket waits at a time.
 const WAITS_MAX: usize = 256;
 
@@ -58,21 +57,18 @@ pub(super) struct Reader {
     credit: Credit,
     out: mpsc::Sender<Out>,
     waits: Arc<Semaphore>,
-    _connection: OpenConnection,
 }
 
 impl Reader {
     pub(super) fn new(
         hub: Hub,
         receipts: Receipts,
-        peer: Peer,
+        login: &Login,
         credit: Credit,
         out: mpsc::Sender<Out>,
     ) -> Self {
-        let agents = Arc::from([peer.agent.key]);
-        let waits = Arc::new(Semaphore::new(WAITS_MAX));
-        let Peer { principal, _connection, .. } = peer;
-        Reader { hub, receipts, principal, agents, credit, out, waits, _connection }
+        let (principal, agents) = (login.principal.clone(), Arc::from([login.agent.key]));
+        Reader { hub, receipts, principal, agents, credit, out, waits: Arc::new(Semaphore::new(WAITS_MAX)) }
     }
 
     /// Reads until the peer or the writer is gone.

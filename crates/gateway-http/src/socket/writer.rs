@@ -3,21 +3,23 @@
 use std::sync::Arc;
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket};
-use broker::{AgentKey, Command};
 use dialect::Name;
 use futures_util::SinkExt;
 use futures_util::stream::SplitSink;
-use gateway::{Code, Hub, Principal, Problem, Token};
+use gateway::letters;
+use gateway::socket::{
+    CLOSE_POLICY, CLOSE_STOPPING, LETTERS_MAX, Login, PING_TIME, WORK_MAX, WRITE_TIME, close, give_back,
+    stops,
+};
+use gateway::waiting::{self, Settle};
+use gateway::{Code, Hub, Problem};
 use message::{DeliveryId, Receipt, Seq};
 use node::{Awaited, Letter, Outcome, Subscription};
-use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 
-use super::frame;
 use super::reader::{Accepted, Done};
-use super::{CLOSE_POLICY, CLOSE_STOPPING, LETTERS_MAX, PING_TIME, Receipts, WRITE_TIME};
-use gateway::letters;
-use gateway::waiting::{self, Settle};
+use super::{Receipts, frame};
 
 /// What is to be written.
 pub(super) enum Out {
@@ -64,7 +66,7 @@ impl Writer {
         mut self,
         mut outs: mpsc::Receiver<Out>,
         out: mpsc::WeakSender<Out>,
-        (principal, token): (Principal, Option<Token>),
+        login: Login,
     ) {
         let (mut stopping, mut changes) = (self.hub.stopping(), self.hub.registry_changes());
         let mut pings = interval_at(Instant::now() + PING_TIME, PING_TIME);
@@ -72,7 +74,7 @@ impl Writer {
         let (mut batch, mut come) = (Vec::new(), Vec::new());
         let end = loop {
             let written = tokio::select! {
-                count = outs.recv_many(&mut batch, super::WORK_MAX) => {
+                count = outs.recv_many(&mut batch, WORK_MAX) => {
                     if count == 0 { break End::Quiet; }
                     timeout(WRITE_TIME, self.write(&mut batch, &out)).await.ok().flatten()
                 }
@@ -85,8 +87,7 @@ impl Writer {
                 }
                 () = stops(&mut stopping) => break End::Told(close(CLOSE_STOPPING, "stopping")),
                 changed = changes.changed() => {
-                    let is_same = self.hub.principal(token.as_ref()).is_ok_and(|now| now == principal);
-                    if changed.is_err() || !is_same { break End::Told(close(CLOSE_POLICY, Code::NoToken.name())); }
+                    if changed.is_err() || !login.is_good(&self.hub) { break End::Told(close(CLOSE_POLICY, Code::NoToken.name())); }
                     Some(())
                 }
             };
@@ -179,7 +180,10 @@ impl Writer {
     async fn deliver(&mut self, come: &mut Vec<Letter>) -> Option<()> {
         let places: Vec<Seq> = come.iter().map(|letter| letter.delivery.body).collect();
         let Ok(bodies) = letters::bodies(&self.hub, &places) else {
-            self.give_back(come.drain(..).map(|letter| (letter.agent, letter.delivery.delivery)).collect());
+            give_back(
+                &self.hub,
+                come.drain(..).map(|letter| (letter.agent, letter.delivery.delivery)).collect(),
+            );
             return None;
         };
         let mut pairs = come.drain(..).zip(bodies);
@@ -195,20 +199,11 @@ impl Writer {
             let sent = timeout(WRITE_TIME, self.sink.feed(Message::Text(text.into()))).await;
             if !matches!(sent, Ok(Ok(()))) {
                 let rest = pairs.map(|(letter, _)| (letter.agent, letter.delivery.delivery)).collect();
-                self.give_back(rest);
+                give_back(&self.hub, rest);
                 return None;
             }
         }
         Some(())
-    }
-
-    fn give_back(&self, deliveries: Vec<(AgentKey, DeliveryId)>) {
-        self.hub.node().note(move |turn| {
-            for (agent, delivery) in deliveries {
-                // It may have ended meanwhile; then there is nothing to return.
-                drop(turn.execute(&Command::Return { agent, delivery }));
-            }
-        });
     }
 
     async fn send(&mut self, message: Message) -> Option<()> {
@@ -282,14 +277,4 @@ impl Waiter {
             .raw("document", &reply.outgoing.text)
             .end()
     }
-}
-
-/// Waits until the bus stops.
-async fn stops(stopping: &mut watch::Receiver<bool>) {
-    // A hub that is gone has stopped.
-    drop(stopping.wait_for(|stops| *stops).await.map(|_| ()));
-}
-
-fn close(code: u16, reason: &'static str) -> CloseFrame {
-    CloseFrame { code, reason: reason.into() }
 }

@@ -1,66 +1,16 @@
 //! The socket, by a client that we did not write.
 
-use futures_util::{SinkExt, StreamExt};
+use doorstep::{Server, Socket};
+use futures_util::SinkExt;
 use gateway::Token;
-use tokio::net::TcpStream;
-use tokio_tungstenite::tungstenite::client::IntoClientRequest;
-use tokio_tungstenite::tungstenite::{Error, Message};
-use tokio_tungstenite::{WebSocketStream, client_async};
+use tokio_tungstenite::tungstenite::Message;
 
 use super::start;
-use doorstep::Server;
 
-struct Socket {
-    stream: WebSocketStream<TcpStream>,
-}
-
-impl Socket {
-    async fn open(server: &Server, path: &str, token: Option<&Token>) -> Result<Socket, Error> {
-        let address = server.listen().await;
-        let mut request = format!("ws://{address}/v1/agents/{path}").into_client_request()?;
-        if let Some(token) = token {
-            request
-                .headers_mut()
-                .insert("authorization", format!("Bearer {}", token.reveal()).parse().unwrap());
-        }
-        let connection = TcpStream::connect(address).await.unwrap();
-        let (stream, _) = client_async(request, connection).await?;
-        Ok(Socket { stream })
-    }
-
-    async fn ready(server: &Server, path: &str, token: &Token) -> Socket {
-        let mut socket = Socket::open(server, path, Some(token)).await.unwrap();
-        assert_eq!(socket.next().await.get("op"), "ready");
-        socket
-    }
-
-    async fn send(&mut self, text: &str) {
-        self.stream.send(Message::text(text)).await.unwrap();
-    }
-
-    /// Returns the next frame with text.
-    async fn next(&mut self) -> Frame {
-        self.frame().await.expect("the socket is open")
-    }
-
-    async fn frame(&mut self) -> Option<Frame> {
-        while let Some(Ok(message)) = self.stream.next().await {
-            if let Message::Text(text) = message {
-                return Some(Frame(text.to_string()));
-            }
-        }
-        None
-    }
-}
-
-struct Frame(String);
-
-impl Frame {
-    fn get(&self, path: &str) -> String {
-        let value = json::parse_str(&self.0, json::Limits::DOCUMENT).unwrap();
-        let found = value.pointer(&format!("/{path}")).cloned();
-        found.map(|found| found.as_str().map_or_else(|| found.to_json(), str::to_owned)).unwrap_or_default()
-    }
+async fn ready(server: &Server, path: &str, token: &Token) -> Socket {
+    let mut socket = Socket::open(server, &format!("/v1/agents/{path}"), Some(token)).await.unwrap();
+    assert_eq!(socket.next().await.get("op"), "ready");
+    socket
 }
 
 fn send(reference: &str, text: &str) -> String {
@@ -72,8 +22,8 @@ fn send(reference: &str, text: &str) -> String {
 async fn what_is_sent_over_a_socket_is_receipted_delivered_with_credit_and_settled() {
     let server = start().await;
     let (ann, bob) = (server.agent("ann", "").await, server.agent("bob", "").await);
-    let mut sender = Socket::ready(&server, "ann/socket", &ann).await;
-    let mut taker = Socket::ready(&server, "bob/socket", &bob).await;
+    let mut sender = ready(&server, "ann/socket", &ann).await;
+    let mut taker = ready(&server, "bob/socket", &bob).await;
     sender.send(&send("1", "one")).await;
     let receipt = sender.next().await;
     assert_eq!(
@@ -111,14 +61,14 @@ async fn what_is_sent_over_a_socket_is_receipted_delivered_with_credit_and_settl
 async fn a_socket_that_goes_gives_back_what_it_did_not_settle() {
     let server = start().await;
     let (ann, bob) = (server.agent("ann", "").await, server.agent("bob", "").await);
-    let mut sender = Socket::ready(&server, "ann/socket?receipts=brief", &ann).await;
+    let mut sender = ready(&server, "ann/socket?receipts=brief", &ann).await;
     sender.send(&send("1", "one")).await;
     let receipt = sender.next().await;
     assert_eq!(
         [receipt.get("stage"), receipt.get("duplicate"), receipt.get("kind")],
         ["stored", "false", ""]
     );
-    let mut taker = Socket::ready(&server, "bob/socket?dialect=coord", &bob).await;
+    let mut taker = ready(&server, "bob/socket?dialect=coord", &bob).await;
     taker.send(r#"{"op":"credit","n":9}"#).await;
     let delivered = taker.next().await;
     assert_eq!([delivered.get("dialect"), delivered.get("attempt")], ["coord", "1"], "{}", delivered.0);
@@ -131,7 +81,7 @@ async fn a_socket_that_goes_gives_back_what_it_did_not_settle() {
 async fn bad_frames_are_refused_one_by_one() {
     let server = start().await;
     let (ann, _) = (server.agent("ann", "").await, server.agent("bob", "").await);
-    let mut socket = Socket::ready(&server, "ann/socket", &ann).await;
+    let mut socket = ready(&server, "ann/socket", &ann).await;
     let spoofed = send("5", "x").replace("\"from\":\"ann\"", "\"from\":\"bob\"");
     for (frame, code) in [
         ("nonsense", "not_json"),
@@ -169,27 +119,30 @@ async fn a_socket_opens_by_its_head_or_its_first_frame_and_closes_with_its_token
     for (path, token) in
         [("ann/socket", Some(&bob)), ("nobody/socket", Some(&bob)), ("ann/socket?receipts=odd", Some(&ann))]
     {
-        let refused = Socket::open(&server, path, token).await.err().map(|error| error.to_string());
+        let refused = Socket::open(&server, &format!("/v1/agents/{path}"), token)
+            .await
+            .err()
+            .map(|error| error.to_string());
         assert!(refused.is_some_and(|error| error.contains("40")), "{path}");
     }
-    let mut late = Socket::open(&server, "ann/socket", None).await.unwrap();
+    let mut late = Socket::open(&server, "/v1/agents/ann/socket", None).await.unwrap();
     late.send(&format!(r#"{{"op":"auth","token":"{}"}}"#, ann.reveal())).await;
     assert_eq!(late.next().await.get("agent"), "ann");
-    let mut wrong = Socket::open(&server, "ann/socket", None).await.unwrap();
+    let mut wrong = Socket::open(&server, "/v1/agents/ann/socket", None).await.unwrap();
     wrong.send(&format!(r#"{{"op":"auth","token":"{}"}}"#, bob.reveal())).await;
     assert_eq!(wrong.next().await.get("code"), "not_yours");
-    let mut silent = Socket::open(&server, "ann/socket", None).await.unwrap();
+    let mut silent = Socket::open(&server, "/v1/agents/ann/socket", None).await.unwrap();
     silent.send(&send("1", "x")).await;
     assert_eq!(silent.next().await.get("code"), "no_token");
     server.call("DELETE", "/v1/agents/ann/tokens/all", Some(&server.operator), "").await;
-    assert!(late.frame().await.is_none(), "a token that is revoked closes its sockets");
+    assert!(late.frame().await.is_err(), "a token that is revoked closes its sockets");
 }
 
 #[tokio::test]
 async fn a_reply_comes_over_the_socket_that_waits_for_it() {
     let server = start().await;
     let (ann, bob) = (server.agent("ann", "").await, server.agent("bob", "").await);
-    let mut socket = Socket::ready(&server, "ann/socket", &ann).await;
+    let mut socket = ready(&server, "ann/socket", &ann).await;
     let question = r#"{"kind":"question","from":"ann","to":["bob"],"text":"Which port?"}"#;
     socket.send(&format!(r#"{{"op":"send","ref":"q","wait":"30s","document":{question}}}"#)).await;
     let id = socket.next().await.get("id");
@@ -219,7 +172,7 @@ async fn a_reply_comes_over_the_socket_that_waits_for_it() {
 async fn wishes_count_however_short_the_frame_is() {
     let server = start().await;
     let (ann, _) = (server.agent("ann", "").await, server.agent("bob", "").await);
-    let mut socket = Socket::ready(&server, "ann/socket", &ann).await;
+    let mut socket = ready(&server, "ann/socket", &ann).await;
     let note = |text: &str| format!(r#"{{"kind":"note","from":"ann","to":["bob"],"text":"{text}"}}"#);
     for text in ["one", "two"] {
         socket.send(&format!(r#"{{"op":"send","document":{},"key":"k"}}"#, note(text))).await;
@@ -237,8 +190,8 @@ async fn sockets_of_one_agent_are_counted() {
     let ann = server.agent("ann", "").await;
     let mut open = Vec::new();
     for _ in 0..8 {
-        open.push(Socket::ready(&server, "ann/socket", &ann).await);
+        open.push(ready(&server, "ann/socket", &ann).await);
     }
-    let mut ninth = Socket::open(&server, "ann/socket", Some(&ann)).await.unwrap();
+    let mut ninth = Socket::open(&server, "/v1/agents/ann/socket", Some(&ann)).await.unwrap();
     assert_eq!(ninth.next().await.get("code"), "too_many_connections");
 }

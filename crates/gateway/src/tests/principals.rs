@@ -89,6 +89,7 @@ fn a_profile_is_read_as_it_was_written() {
         did: Some("did:web:ann.example".to_owned()),
         handle: None,
         uri: Some("codex://ann".to_owned()),
+        descriptor: Some(r#"{"agent_id":"codex://ann"}"#.to_owned()),
     };
     assert_eq!(Profile::read(&profile.write()), profile);
     assert_eq!(profile.aliases(), ["did:web:ann.example", "codex://ann"]);

@@ -54,8 +54,14 @@ pub(super) async fn serve(
         () = signals.asked_to_stop(tls.as_ref()) => return Ok(Answer::Yes),
     };
     let (node, history, started) = started?;
-    let (open, hosts, metrics_public) = (args.open, super::hosts(&settings), settings.metrics_public);
-    let authority = Authority { operator, open, seal, hosts, metrics_public };
+    let authority = Authority {
+        operator,
+        open: args.open,
+        allow_token_in_url: settings.allow_token_in_url,
+        seal,
+        hosts: super::hosts(&settings),
+        metrics_public: settings.metrics_public,
+    };
     let hub = Hub::new(node.clone(), history, authority, settings.hub.clone()).await.map_err(stopped)?;
     drop(server.routes.send_replace(gateway_http::router(hub.clone(), doorways())));
     note_running(&url, data)?;

@@ -1,0 +1,87 @@
+//! Sending one message, and waiting for the reply where the message wishes it.
+
+use axum::extract::RawQuery;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use dialect::Name;
+use gateway::waiting::{self, Ended, Reply};
+use gateway::{Answer, Asking, Body, Caller, Code, Problem, Query, Sending};
+use message::{Stage, Warning};
+
+use crate::refusal;
+
+/// Takes a message in. With `?compat=legacy` a refusal looks as it did in the origin, which answered 200 always.
+pub(crate) async fn send(
+    caller: Caller,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let is_legacy = Query(query.as_deref()).get("compat")?.as_deref() == Some("legacy");
+    match take_in(&caller, &headers, body).await {
+        Err(problem) if is_legacy && refusal::is_of_message(problem.code) => {
+            Ok(refusal::shape_legacy(&problem))
+        }
+        answered => answered,
+    }
+}
+
+async fn take_in(caller: &Caller, headers: &HeaderMap, body: Body) -> Result<Response, Problem> {
+    let body = gateway::body(body)?;
+    let trace = headers.get("traceparent").and_then(|value| value.to_str().ok());
+    let asking = Asking { trace, ..Asking::default() };
+    let sending = Sending::read(&caller.hub, &caller.principal, &body, Some(Name::Bus), asking)?;
+    if sending.is_for_the_bus() {
+        // Nobody relies on a sign of life, so nothing waits until it is durable.
+        caller.hub.node().note(move |turn| drop(sending.note(turn)));
+        return Ok(Answer::new().flag("success", true).respond(StatusCode::OK));
+    }
+    let waits = sending.waits();
+    let accepted = caller.hub.call(move |turn| {
+        let accepted = sending.accept_and_look(turn)?;
+        Ok((sending.incoming, accepted))
+    });
+    let (incoming, accepted) = accepted.await?;
+    let receipted = accepted.receipted;
+    let mut answer = Answer::new().flag("success", true).text("id", &receipted.id.to_string());
+    if receipted.duplicate {
+        answer = answer.flag("duplicate", true);
+    }
+    let warnings: Vec<Warning> = incoming.warnings.into_iter().chain(receipted.warnings).collect();
+    if !warnings.is_empty() {
+        answer = answer.list("warnings", warnings.iter().map(|warning| warning.to_value().to_json()));
+    }
+    match (accepted.awaited, receipted.answer) {
+        (Some(awaited), _) => match waiting::outcome(&caller.hub, Name::Bus, awaited).await? {
+            Ended::Reply(reply, settle) => Ok(settle.respond(with_reply(answer, &reply).end())),
+            Ended::Nothing(stage) => Err(nothing(stage)),
+        },
+        (None, Some(reply)) => {
+            let reply = waiting::read(&caller.hub, reply, Name::Bus).await?;
+            Ok(with_reply(answer, &reply).respond(StatusCode::OK))
+        }
+        // Nobody can answer, or the time in which an answer counted is over.
+        (None, None) if waits => Err(nothing(Stage::Stored)),
+        (None, None) => Ok(answer.respond(StatusCode::OK)),
+    }
+}
+
+fn with_reply(answer: Answer, reply: &Reply) -> Answer {
+    answer.raw("reply", &reply.outgoing.text)
+}
+
+/// Says why no reply came; a message whose time is over has timed out too.
+fn nothing(stage: Stage) -> Problem {
+    match stage {
+        Stage::Dead | Stage::Withdrawn | Stage::Unconfirmed => {
+            Problem::new(Code::Undeliverable, format!("the message ended as {stage}, and nobody answered"))
+        }
+        Stage::Expired
+        | Stage::Accepted
+        | Stage::Stored
+        | Stage::Dispatched
+        | Stage::Surfaced
+        | Stage::Acknowledged
+        | Stage::Answered => Problem::new(Code::NoReply, "timeout"),
+    }
+}

@@ -1,0 +1,198 @@
+//! The half of a plain socket that writes.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::extract::ws::{CloseFrame, Message, WebSocket};
+use broker::{Command, Delay, Nack};
+use futures_util::SinkExt;
+use futures_util::stream::SplitSink;
+use message::{AgentName, MessageId, Seq};
+use node::{Letter, Subscription};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
+
+use super::ledger::{Ledger, Written};
+use super::reader::Refusal;
+use super::{Manner, Refused, end};
+use crate::socket::{
+    CLOSE_POLICY, CLOSE_STOPPING, LETTERS_MAX, Login, PING_TIME, WORK_MAX, WRITE_TIME, close, give_back,
+    stops,
+};
+use crate::{Code, Hub, OutgoingError, letters};
+
+/// Letters whose bodies are held at a time.
+const BODIES_MAX: usize = 32;
+
+/// What is to be written.
+pub(super) enum Out {
+    /// What was refused.
+    Refused(Vec<Refusal>),
+    /// The peer says nothing any more, and may be told why.
+    Bye(Option<CloseFrame>),
+}
+
+/// Why writing ends: the peer is gone or has everything, or it is told.
+type End = Option<CloseFrame>;
+
+/// The writer's own.
+pub(super) struct Writer {
+    hub: Hub,
+    manner: Manner,
+    login: Login,
+    /// Who is at the other end, as the bus and as its dialect call it.
+    names: Option<(AgentName, String)>,
+    subscription: Subscription,
+    ledger: Arc<Mutex<Ledger>>,
+    sink: SplitSink<WebSocket, Message>,
+}
+
+impl Writer {
+    pub(super) fn new(
+        hub: Hub,
+        manner: Manner,
+        login: Login,
+        subscription: Subscription,
+        ledger: Arc<Mutex<Ledger>>,
+        sink: SplitSink<WebSocket, Message>,
+    ) -> Self {
+        let name = hub.name_of(login.agent.key);
+        let names = name.map(|name| {
+            let uri = hub.reading(|reading| reading.names.uri(name.as_str()));
+            (name, uri)
+        });
+        Writer { hub, manner, login, names, subscription, ledger, sink }
+    }
+
+    /// Writes until the peer is gone or must go.
+    pub(super) async fn run(mut self, mut outs: mpsc::Receiver<Out>) {
+        if let Some(frame) = self.write_all(&mut outs).await {
+            end(&mut self.sink, frame).await;
+        }
+    }
+
+    async fn write_all(&mut self, outs: &mut mpsc::Receiver<Out>) -> End {
+        let (mut stopping, mut changes) = (self.hub.stopping(), self.hub.registry_changes());
+        let mut pings = interval_at(Instant::now() + PING_TIME, PING_TIME);
+        pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let (mut batch, mut come) = (Vec::new(), Vec::new());
+        loop {
+            let written = tokio::select! {
+                count = outs.recv_many(&mut batch, WORK_MAX) => {
+                    if count == 0 { return None; }
+                    timeout(WRITE_TIME, self.tell(&mut batch)).await.unwrap_or(Err(None))
+                }
+                count = self.subscription.next_many(&mut come, LETTERS_MAX as usize) => {
+                    if count == 0 { return Some(close(CLOSE_STOPPING, Code::Stopped.name())); }
+                    self.deliver(&mut come).await
+                }
+                _ = pings.tick() => self.feed(Message::Ping(Default::default())).await,
+                () = stops(&mut stopping) => return Some(close(CLOSE_STOPPING, "stopping")),
+                changed = changes.changed() => {
+                    if changed.is_err() || !self.login.is_good(&self.hub) { return Some(self.shown_out()); }
+                    Ok(())
+                }
+            };
+            if let Err(end) = written {
+                return end;
+            }
+            if !matches!(timeout(WRITE_TIME, self.sink.flush()).await, Ok(Ok(()))) {
+                return None;
+            }
+        }
+    }
+
+    /// Says why somebody who was let in may not stay.
+    fn shown_out(&self) -> CloseFrame {
+        let is_there = self.hub.is_there(self.login.agent.key);
+        close(CLOSE_POLICY, if is_there { Code::NoToken.name() } else { self.manner.nobody })
+    }
+
+    /// Puts what was refused into the sink.
+    async fn tell(&mut self, batch: &mut Vec<Out>) -> Result<(), End> {
+        for item in batch.drain(..) {
+            match item {
+                Out::Refused(refusals) => {
+                    for (about, problem) in refusals {
+                        let Some((agent, uri)) = &self.names else { continue };
+                        let id = MessageId::new(self.hub.node().wall().0, random());
+                        let about = about.as_deref();
+                        let text =
+                            (self.manner.refuse)(&Refused { agent, uri, about, problem: &problem, id });
+                        self.feed(Message::Text(text.into())).await?;
+                    }
+                }
+                Out::Bye(end) => {
+                    self.sink.flush().await.map_err(|_| None)?;
+                    return Err(end);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts letters into the sink, and a ping behind them. What was not put there when the sink fails was never
+    /// handed out.
+    async fn deliver(&mut self, come: &mut Vec<Letter>) -> Result<(), End> {
+        let mut written: Vec<Written> = Vec::with_capacity(come.len());
+        while !come.is_empty() {
+            let piece: Vec<Letter> = come.drain(..come.len().min(BODIES_MAX)).collect();
+            let places: Vec<Seq> = piece.iter().map(|letter| letter.delivery.body).collect();
+            let Ok(bodies) = letters::bodies(&self.hub, &places) else {
+                give_back(&self.hub, piece.iter().chain(come.iter()).map(of).collect());
+                return Err(None);
+            };
+            let mut pairs = piece.iter().zip(bodies);
+            while let Some((letter, body)) = pairs.next() {
+                let text = match letters::document(&self.hub, letter, &body, self.manner.dialect) {
+                    Ok(text) => text,
+                    Err(error) => {
+                        self.refuse(letter, &error);
+                        continue;
+                    }
+                };
+                if let Err(end) = self.feed(Message::Text(text.into())).await {
+                    give_back(
+                        &self.hub,
+                        pairs.map(|(letter, _)| letter).chain(come.iter()).map(of).collect(),
+                    );
+                    return Err(end);
+                }
+                written.push(of(letter));
+            }
+        }
+        if written.is_empty() {
+            return Ok(());
+        }
+        let ping = self.ledger.lock().unwrap_or_else(PoisonError::into_inner).note(written);
+        self.feed(Message::Ping(ping.to_vec().into())).await
+    }
+
+    /// Ends a letter that cannot be said in the door's language; its sender is told.
+    fn refuse(&self, letter: &Letter, error: &OutgoingError) {
+        let ((agent, delivery), reason) = (of(letter), error.to_string());
+        self.subscription.add_credit(1);
+        self.hub.node().note(move |turn| {
+            let nack = Nack { agent, delivery, reason: &reason, delay: Delay::Never };
+            // It may have ended meanwhile; then there is nothing to refuse.
+            drop(turn.execute(&Command::Nack(nack)));
+        });
+    }
+
+    async fn feed(&mut self, message: Message) -> Result<(), End> {
+        match timeout(WRITE_TIME, self.sink.feed(message)).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) | Err(_) => Err(None),
+        }
+    }
+}
+
+fn of(letter: &Letter) -> Written {
+    (letter.agent, letter.delivery.delivery)
+}
+
+/// Returns random bytes; without any, ids differ by their time only.
+fn random() -> [u8; 10] {
+    let mut bytes = [0; 10];
+    let _filled = getrandom::fill(&mut bytes);
+    bytes
+}

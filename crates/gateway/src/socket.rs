@@ -1,0 +1,156 @@
+//! Sockets: what every door does with one, whatever goes over it.
+//!
+//! A door upgrades a connection and finds out who is there; here it becomes a session of an agent, which ends when the
+//! connection does. The times and numbers are the same for all doors, so no peer is treated better than another.
+
+use std::time::Duration;
+
+use axum::extract::ws::{CloseFrame, WebSocketUpgrade};
+use broker::{AgentKey, Command, Door, Reply, SessionKey};
+use message::DeliveryId;
+use node::Wishes;
+use tokio::sync::watch;
+
+use crate::letters::BYTES_MAX;
+use crate::{Caller, Code, Hub, Named, OpenConnection, Principal, Problem, Token};
+
+/// How long somebody without a token in the head may take to show one.
+pub const LOGIN_TIME: Duration = Duration::from_secs(10);
+/// How often a silent peer is asked for a sign of life.
+pub const PING_TIME: Duration = Duration::from_secs(30);
+/// After how much silence a peer is cut.
+pub const SILENCE_TIME: Duration = Duration::from_secs(90);
+/// How long a peer may take to read what is written to it.
+pub const WRITE_TIME: Duration = Duration::from_secs(30);
+/// Frames that are handed to the node at a time.
+pub const FRAMES_MAX: usize = 512;
+/// Pieces of work of one socket that wait to be written at most.
+pub const WORK_MAX: usize = 64;
+/// Letters that leave the node for a socket at a time.
+pub const LETTERS_MAX: u32 = 256;
+
+/// Why a connection is closed, as WebSocket codes.
+pub const CLOSE_STOPPING: u16 = 1001;
+/// The peer may not be here, or not any more.
+pub const CLOSE_POLICY: u16 = 1008;
+/// The peer sent a frame that is too large.
+pub const CLOSE_TOO_LARGE: u16 = 1009;
+
+/// Bytes of a frame at most besides its document.
+const FRAME_BYTES: usize = 64 << 10;
+/// Bytes that are read at a time; the library clears as many for every read.
+const READ_BYTES: usize = 16 << 10;
+
+/// Somebody who was let in.
+#[derive(Clone, Debug)]
+pub struct Login {
+    /// Who it is.
+    pub principal: Principal,
+    /// By which token.
+    pub token: Option<Token>,
+    /// As which agent.
+    pub agent: Named,
+}
+
+/// Who is at the other end of a socket.
+pub struct Peer {
+    /// Who was let in.
+    pub login: Login,
+    /// The session of the agent.
+    pub session: Session,
+    /// Its number among the agent's sessions.
+    pub number: u32,
+    _connection: OpenConnection,
+}
+
+/// A session that ends with this, whatever ended the connection.
+pub struct Session {
+    hub: Hub,
+    /// Its key.
+    pub key: SessionKey,
+}
+
+impl Login {
+    /// Lets somebody in as an agent, by a token or without one.
+    pub fn new(hub: &Hub, name: &str, token: Option<Token>) -> Result<Self, Problem> {
+        let principal = hub.principal(token.as_ref())?;
+        let caller = Caller { hub: hub.clone(), principal };
+        let agent = caller.own(name)?;
+        Ok(Login { principal: caller.principal, token, agent })
+    }
+
+    /// Tells whether it would be let in again: its token is good and its agent is there.
+    pub fn is_good(&self, hub: &Hub) -> bool {
+        let is_same = hub.principal(self.token.as_ref()).is_ok_and(|now| now == self.principal);
+        is_same && hub.is_there(self.agent.key)
+    }
+}
+
+impl Peer {
+    /// Notes that an agent is connected.
+    pub async fn open(hub: &Hub, login: Login) -> Result<Self, Problem> {
+        let connection = hub.count_connection(&login.principal)?;
+        let agent = login.agent.key;
+        let opened =
+            hub.call(move |turn| Ok(turn.execute(&Command::OpenSession { agent, door: Door::Socket })?));
+        match opened.await? {
+            Reply::Session { session, number } => {
+                let session = Session { hub: hub.clone(), key: session };
+                Ok(Peer { login, session, number, _connection: connection })
+            }
+            Reply::Done
+            | Reply::Agent(_)
+            | Reply::Accepted(_)
+            | Reply::Taken(_)
+            | Reply::Stage(_)
+            | Reply::Lease(_) => Err(Problem::new(Code::Internal, "no connection was opened")),
+        }
+    }
+
+    /// Returns how letters are wanted over this connection.
+    pub fn wishes(&self, lease_ms: u64, by: &str) -> Wishes {
+        Wishes {
+            agent: self.login.agent.key,
+            session: Some(self.session.key),
+            max: LETTERS_MAX,
+            bytes_max: BYTES_MAX,
+            lease_ms,
+            by: by.into(),
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        let session = self.key;
+        // A session that the node ended itself is gone already.
+        self.hub.node().note(move |turn| drop(turn.execute(&Command::CloseSession { session })));
+    }
+}
+
+/// Sets what frames of a socket may have at most.
+pub fn limited(hub: &Hub, upgrade: WebSocketUpgrade) -> WebSocketUpgrade {
+    let bytes_max = hub.limits().body_bytes_max + FRAME_BYTES;
+    upgrade.max_message_size(bytes_max).max_frame_size(bytes_max).read_buffer_size(READ_BYTES)
+}
+
+/// Says that deliveries were never written.
+pub fn give_back(hub: &Hub, deliveries: Vec<(AgentKey, DeliveryId)>) {
+    hub.node().note(move |turn| {
+        for (agent, delivery) in deliveries {
+            // It may have ended meanwhile; then there is nothing to return.
+            drop(turn.execute(&Command::Return { agent, delivery }));
+        }
+    });
+}
+
+/// Waits until the bus stops.
+pub async fn stops(stopping: &mut watch::Receiver<bool>) {
+    // A hub that is gone has stopped.
+    drop(stopping.wait_for(|stops| *stops).await.map(|_| ()));
+}
+
+/// Says why a connection is closed.
+pub fn close(code: u16, reason: &'static str) -> CloseFrame {
+    CloseFrame { code, reason: reason.into() }
+}
