@@ -57,7 +57,7 @@ impl AgentKey {
     pub const RUNNER: AgentKey = AgentKey(2);
 
     /// Tells whether this is the bus itself or its runner, who are members of nothing.
-    pub(crate) fn is_machinery(self) -> bool {
+    pub fn is_machinery(self) -> bool {
         matches!(self, AgentKey::SYSTEM | AgentKey::RUNNER)
     }
 }

@@ -3,10 +3,10 @@
 use message::{Dialect, Guarantee, Kind, MessageId, PresenceState, Priority, Reachability, Seq, Stage};
 
 use crate::broker::Broker;
-use crate::entry::{Entry, State};
+use crate::entry::{Entry, NONE, State};
 use crate::group::GroupKind;
 use crate::known::accepted;
-use crate::mailbox::{Mailbox, picks};
+use crate::mailbox::{Mailbox, Queue, picks};
 use crate::{AgentKey, EntryKey, Time, Tried};
 
 /// An agent as others see it.
@@ -151,6 +151,27 @@ impl Broker {
             views.extend(self.entry(entry).and_then(|entry| self.view(entry)));
         }
         views.extend(self.posts_for(key).take(max - views.len()));
+        let more = self.waiting(key).saturating_sub(views.len() as u64);
+        (views, more)
+    }
+
+    /// Returns what waits for an agent, behind others of its task too, the most urgent first and then the oldest, and
+    /// how many more there are. What waits behind something that is handed out is counted and not shown.
+    pub fn unread(&self, key: AgentKey, wall: Time, max: usize) -> (Vec<WaitingView>, u64) {
+        let Some(agent) = self.agents.get(key) else { return (Vec::new(), 0) };
+        let roles = agent.groups.iter().filter_map(|group| self.groups.get(*group)).map(|group| &group.queue);
+        let heads = std::iter::once(&agent.queue).chain(roles).flat_map(Queue::ready);
+        let of_lane = heads.flat_map(|head| {
+            let next = |key: &EntryKey| self.entry(*key).map(|entry| EntryKey(entry.lane_after));
+            std::iter::successors(Some(head), next).take_while(|key| key.0 != NONE)
+        });
+        let is_current = |key: &EntryKey| {
+            self.entry(*key).is_some_and(|entry| entry.state == State::Waiting)
+                && self.message_of(*key).is_some_and(|message| !message.is_over(wall))
+        };
+        let own = of_lane.filter(is_current).filter_map(|key| self.view(self.entry(key)?));
+        let mut views: Vec<WaitingView> = own.chain(self.posts_for(key)).take(max).collect();
+        views.sort_by_key(|view| (std::cmp::Reverse(view.priority), accepted(view.id), view.body));
         let more = self.waiting(key).saturating_sub(views.len() as u64);
         (views, more)
     }

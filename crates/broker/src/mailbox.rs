@@ -52,6 +52,11 @@ impl Queue {
         self.levels.iter().filter_map(|level| level.first_key_value()).map(|(_, entry)| *entry)
     }
 
+    /// Returns everything that may leave, the most urgent first.
+    pub(crate) fn ready(&self) -> impl Iterator<Item = EntryKey> + '_ {
+        self.levels.iter().rev().flat_map(|level| level.values().copied())
+    }
+
     pub(crate) fn is_ready(&self) -> bool {
         self.levels.iter().any(|level| !level.is_empty())
     }

@@ -30,6 +30,10 @@ use clap::Parser;
 
 use crate::cli::Cli;
 
+/// What one thread reads, another lets go: the system's own allocator is slow at that.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let cli = Cli::parse();
     match commands::run(cli.command) {

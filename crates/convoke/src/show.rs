@@ -52,6 +52,7 @@ fn canonical(document: &Value<'_>, dialect: Name) -> Vec<String> {
         trusts: &|_| false,
         seals: None,
         came: None,
+        to: None,
     };
     let text = document.to_json();
     let Ok(translation) = translate::translate_parsed(&text, document, dialect, Name::Convoke, &options)

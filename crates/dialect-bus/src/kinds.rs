@@ -28,6 +28,14 @@ const SPECIAL_TASK_TYPES: [(&str, Kind); 4] = [
 /// Fields by which a status update speaks of work rather than of the agent.
 const PROGRESS_FIELDS: [&str; 4] = ["phase", "percent_complete", "progress", "current_step"];
 
+/// Tells whether messages of a kind are status updates or heartbeats.
+pub fn is_status(kind: Kind) -> bool {
+    match MessageType::for_kind(kind, false) {
+        MessageType::StatusUpdate | MessageType::Heartbeat => true,
+        MessageType::TaskRequest | MessageType::TaskResponse | MessageType::Error => false,
+    }
+}
+
 impl MessageType {
     const ALL: [MessageType; 5] = [
         MessageType::TaskRequest,

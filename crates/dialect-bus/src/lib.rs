@@ -30,6 +30,7 @@ use message::Message;
 
 use parts::Form;
 
+pub use kinds::is_status;
 pub use registration::{Registration, registration};
 pub use routing::{backoff, correlation, for_fallback, is_for_the_bus, lifetime};
 

@@ -174,6 +174,14 @@ impl MessageType {
     }
 }
 
+/// Tells whether a wire is of a type that is posted to a topic, where everybody reads it.
+pub fn is_posted(document: &Object<'_>) -> bool {
+    Form::of(document).is_some_and(|form| match form {
+        Form::Complete | Form::Blocked | Form::Claim | Form::Available | Form::Pointer => true,
+        Form::Brief | Form::Inbox(_) => false,
+    })
+}
+
 /// Tells whether a document is meant as an Agent Card.
 pub(crate) fn is_card(document: &Object<'_>) -> bool {
     document.contains_key("card_version")

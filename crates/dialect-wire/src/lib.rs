@@ -41,9 +41,10 @@ use message::Message;
 pub use blockers::{blocker_of_error, error_of_blocker, route_of_blocker};
 pub use card::{CONSTRAINTS_MIN, VOICE_SENTENCES_MAX, WORKING_STYLE_SENTENCES_MAX, lint};
 pub use completion::{check_completion, worker};
+pub use form::is_posted;
 pub use registry::Registry;
 pub use rules::{CONTEXT_WORDS_MAX, ROLE_TOPIC_BYTES, SUMMARY_WORDS_MAX, fits_role_topic};
-pub use stand_in::wire_id;
+pub use stand_in::{task_id, wire_id};
 
 /// The dialect `wire`.
 #[derive(Clone, Copy, Debug, Default)]

@@ -41,7 +41,7 @@ pub(crate) fn recipient(address: &str) -> String {
 }
 
 /// Makes the id of a topic for a task that has another sort of id.
-pub(crate) fn task_id(task: &str) -> String {
+pub fn task_id(task: &str) -> String {
     if is_task_id(task) { task.to_owned() } else { format!("0.0.{}", task_number(task)) }
 }
 

@@ -35,8 +35,16 @@ pub(crate) fn translation(bytes: &[u8]) {
     let Some(from) = translate::detect(&value) else { return };
     let names = Names::default();
     let (carry, reports) = (Carry::Origin, Reports::Wanted);
-    let options =
-        Options { names: &names, limits: LIMITS, carry, reports, trusts: &|_| true, seals: None, came: None };
+    let options = Options {
+        names: &names,
+        limits: LIMITS,
+        carry,
+        reports,
+        trusts: &|_| true,
+        seals: None,
+        came: None,
+        to: None,
+    };
     for to in Name::ALL {
         let Ok(there) = translate::translate(text, from, *to, &options) else { continue };
         let written = json::parse_str(&there.text, LIMITS).expect("a translation is JSON");

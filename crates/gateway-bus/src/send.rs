@@ -28,8 +28,7 @@ pub(crate) async fn send(
 
 async fn take_in(caller: &Caller, headers: &HeaderMap, body: Body) -> Result<Response, Problem> {
     let body = gateway::body(body)?;
-    let trace = headers.get("traceparent").and_then(|value| value.to_str().ok());
-    let asking = Asking { trace, ..Asking::default() };
+    let asking = Asking { trace: gateway::header_text(headers, &gateway::TRACE), ..Asking::default() };
     let sending = Sending::read(&caller.hub, &caller.principal, &body, Some(Name::Bus), asking)?;
     if sending.is_for_the_bus() {
         // Nobody relies on a sign of life, so nothing waits until it is durable.

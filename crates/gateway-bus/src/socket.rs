@@ -7,7 +7,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use dialect::Name;
 use gateway::plain::{self, Manner, Refused};
-use gateway::{Answer, Hub, Problem, Query, Retry, letters};
+use gateway::{Answer, Hub, Problem, Query, Retry};
 
 use crate::refusal;
 
@@ -38,7 +38,7 @@ pub(crate) async fn open(
 
 /// Tells a peer that its message was refused, by a message of the type `error`.
 fn refused(refused: &Refused<'_>) -> String {
-    let Refused { uri, about, problem, id, .. } = refused;
+    let Refused { uri, about, problem, at, .. } = refused;
     let (code, said) = (problem.code.name(), refusal::said(problem));
     let agent = |agent_id: &str, framework: &str| {
         Answer::new().text("agent_id", agent_id).text("framework", framework).end()
@@ -61,8 +61,8 @@ fn refused(refused: &Refused<'_>) -> String {
         .maybe("original_message_id", *about)
         .flag("retryable", problem.code.retry() == Retry::Later);
     Answer::with_capacity(1_024)
-        .text("message_id", &format!("msg_{id}"))
-        .text("timestamp", &letters::came(*id).to_string())
+        .text("message_id", &format!("msg_{}", gateway::uuid()))
+        .text("timestamp", &at.to_string())
         .raw("sender", &agent(BUS, BUS))
         .raw("recipient", &agent(uri, framework))
         .text("message_type", "error")

@@ -1,17 +1,26 @@
 //! The coord door: `/coord` over HTTP and WebSocket, for agents that speak the Agent Communication Protocols.
+//!
+//! The protocols say what messages look like and what is promised, and nothing of how they travel. Here they travel as
+//! they are: one typed message a request or a frame. What goes wrong is told as an `ErrorReport`.
+//!
+//! The shared state of the protocols is none of this door's yet.
+
+mod messages;
+mod report;
+mod socket;
+
+#[cfg(test)]
+mod tests;
 
 use axum::Router;
-use axum::http::StatusCode;
-use axum::response::Response;
-use gateway::{Answer, Doorway, Problem};
+use axum::routing::{get, post};
+use gateway::Doorway;
 
 /// Returns the door.
 pub fn doorway() -> Doorway {
-    Doorway { prefix: "/coord", routes: Router::new(), shape }
-}
-
-/// Says what went wrong as clients of this door expect it.
-fn shape(problem: &Problem) -> Response {
-    let status = StatusCode::from_u16(problem.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    Answer::new().text("error", problem.code.name()).text("message", &problem.detail).respond(status)
+    let routes = Router::new()
+        .route("/coord/messages", post(messages::send))
+        .route("/coord/agents/{agent}/inbox", get(messages::look))
+        .route("/coord/agents/{agent}", get(socket::open));
+    Doorway { prefix: "/coord", routes, shape: report::shape }
 }

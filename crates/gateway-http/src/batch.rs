@@ -21,7 +21,7 @@ pub(crate) async fn send(
     let body = gateway::body(body)?;
     let query = Query(query.as_deref());
     let dialect = messages::dialect(query, &headers)?;
-    let trace = messages::text(&headers, &messages::TRACE);
+    let trace = gateway::header_text(&headers, &gateway::TRACE);
     let asking = Asking { hold: query.flag("hold")?, trace, ..Asking::default() };
     let is_full = |line: &&[u8]| !line.iter().all(u8::is_ascii_whitespace);
     let lines: Vec<&[u8]> = body.split(|byte| *byte == b'\n').filter(is_full).collect();

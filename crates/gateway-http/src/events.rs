@@ -14,7 +14,6 @@ use message::Seq;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use crate::{messages, past};
 use gateway::Answer;
 use gateway::Caller;
 
@@ -46,7 +45,7 @@ pub(crate) async fn stream(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let query = Query(query.as_deref());
-    let resumed = messages::text(&headers, &LAST_EVENT_ID).and_then(|id| id.parse().ok());
+    let resumed = gateway::header_text(&headers, &LAST_EVENT_ID).and_then(|id| id.parse().ok());
     let asked = resumed.or(query.number("after")?).map(Seq);
     let filter = Watch {
         agent: query.get("agent")?.map(|agent| caller.agent(&agent)).transpose()?.map(|agent| agent.key),
@@ -105,8 +104,7 @@ impl Follower {
         loop {
             self.applied.mark_unchanged();
             let (after, scope, filter) = (self.after, self.principal.scope(), self.filter.clone());
-            let found =
-                past::ask(&self.hub, move |history| history.happenings(after, EVENTS_MAX, &scope, &filter));
+            let found = self.hub.ask(move |history| history.happenings(after, EVENTS_MAX, &scope, &filter));
             let found = found.await.ok()?;
             let has_moved = found.upto > self.after;
             self.after = found.upto.max(self.after);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::extract::RawQuery;
 use axum::http::StatusCode;
 use axum::response::Response;
-use gateway::{Body, Problem, Query, Stored};
+use gateway::{Body, Problem, Query};
 use message::Seq;
 use node::Wishes;
 
@@ -30,23 +30,10 @@ pub(crate) async fn look(
     caller.visits(&agent);
     let dialect = query.dialect()?.unwrap_or(agent.dialect);
     let max = query.number("max")?.unwrap_or(MAX_DEFAULT).min(MAX_LOOK);
-    let mut bytes_left = bytes_max(query.number("max_tokens")?);
-    let looked = caller
-        .hub
-        .call(move |turn| Ok(turn.broker().inbox(agent.key, turn.wall(), usize::try_from(max).unwrap_or(0))));
-    let (waiting, mut more) = looked.await?;
-    let places: Vec<Seq> = waiting.iter().map(|view| view.body).collect();
-    let bodies = letters::bodies(&caller.hub, &places)?;
-    let mut messages: Vec<String> = Vec::new();
-    for (view, body) in waiting.iter().zip(&bodies) {
-        let came = letters::came(view.id);
-        let stored = Stored { body, came, attempt: 1, instead: None };
-        let outgoing = letters::outgoing(&caller.hub, stored, Some(dialect))?;
-        if !messages.is_empty() && outgoing.text.len() as u64 > bytes_left {
-            more += (waiting.len() - messages.len()) as u64;
-            break;
-        }
-        bytes_left = bytes_left.saturating_sub(outgoing.text.len() as u64);
+    let bytes_max = bytes_max(query.number("max_tokens")?);
+    let max = usize::try_from(max).unwrap_or(0);
+    let (shown, more) = letters::look(&caller.hub, agent.key, dialect, max, bytes_max).await?;
+    let messages = shown.iter().map(|(view, outgoing)| {
         let from = caller.hub.name_of(view.from);
         let answer = Answer::with_capacity(outgoing.text.len() + 256)
             .text("id", &view.id.to_string())
@@ -54,10 +41,10 @@ pub(crate) async fn look(
             .text("priority", view.priority.name())
             .text("kind", view.kind.name())
             .maybe("from", from.as_ref().map(|name| name.as_str()))
-            .text("at", &came.to_string())
+            .text("at", &letters::came(view.id).to_string())
             .text("dialect", outgoing.dialect.name());
-        messages.push(answer.raw("document", &outgoing.text).end());
-    }
+        answer.raw("document", &outgoing.text).end()
+    });
     Ok(Answer::new().list("messages", messages).number("more", more).respond(StatusCode::OK))
 }
 

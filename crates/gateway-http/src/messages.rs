@@ -1,24 +1,17 @@
 //! Messages: sending one, and what can be asked or done about one afterwards.
 
-use std::time::Duration;
-
 use axum::extract::RawQuery;
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use broker::{AgentKey, Command, MessageView};
 use gateway::{Asking, Body, Code, Principal, Problem, Query, Sending, Stored};
 use message::{MessageId, Receipt, RecipientReceipt};
-use tokio::time::timeout;
 
 use gateway::Answer;
+use gateway::letters;
 use gateway::{At, Caller};
-use gateway::{letters, waiting};
 
-/// How long the history is waited for when only it can know a message.
-const PATIENCE: Duration = Duration::from_secs(2);
 pub(crate) const DIALECT: HeaderName = HeaderName::from_static("convoke-dialect");
-const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
-pub(crate) const TRACE: HeaderName = HeaderName::from_static("traceparent");
 
 /// Takes a document in.
 pub(crate) async fn send(
@@ -29,50 +22,13 @@ pub(crate) async fn send(
 ) -> Result<Response, Problem> {
     let body = gateway::body(body)?;
     let query = Query(query.as_deref());
-    let asking = Asking {
-        key: text(&headers, &IDEMPOTENCY_KEY),
-        wait_ms: query.duration_ms("wait")?,
-        hold: query.flag("hold")?,
-        trace: text(&headers, &TRACE),
-    };
+    let asking = gateway::asking(query, &headers)?;
     let dialect = dialect(query, &headers)?;
     let sending = Sending::read(&caller.hub, &caller.principal, &body, dialect, asking)?;
     if query.flag("dry_run")? {
         return Ok(Answer::new().flag("valid", true).respond(StatusCode::OK));
     }
-    if sending.is_for_the_bus() {
-        return note(&caller, sending);
-    }
-    let waits = sending.waits();
-    let accepted = caller.hub.call(move |turn| {
-        let accepted = sending.accept_and_look(turn)?;
-        Ok((sending.incoming, accepted))
-    });
-    let (incoming, accepted) = accepted.await?;
-    let answer = accepted.receipted.answer;
-    let status = if accepted.receipted.duplicate { StatusCode::OK } else { StatusCode::CREATED };
-    let receipt = gateway::receipt_of(&incoming, accepted.receipted, accepted.recipients);
-    match (accepted.awaited, answer) {
-        (Some(awaited), _) => waiting::reply(&caller.hub, receipt, awaited).await,
-        (None, Some(reply)) => waiting::stored_reply(&caller.hub, receipt, reply).await,
-        // Nobody can answer, or the time in which an answer counted is over.
-        (None, None) if waits => {
-            let stage = receipt.stage();
-            Err(waiting::nothing(&caller.hub, receipt, stage).await)
-        }
-        (None, None) => Ok(gateway::answer(status, &receipt.to_value())),
-    }
-}
-
-/// Notes a sign of life. Nobody relies on it, so nothing waits until it is durable.
-fn note(caller: &Caller, sending: Sending) -> Result<Response, Problem> {
-    let kind = sending.incoming.message.kind;
-    caller.hub.node().note(move |turn| {
-        // A bus without room keeps no signs of life; the next one is soon there.
-        drop(sending.note(turn));
-    });
-    let answer = Answer::new().text("kind", kind.name()).text("stage", "acknowledged");
-    Ok(answer.respond(StatusCode::ACCEPTED))
+    gateway::post(&caller, sending).await
 }
 
 /// Returns the document itself.
@@ -117,13 +73,17 @@ pub(crate) async fn amend(
     let by = author(&caller.principal, &found)?;
     let stored = letters::bodies(&caller.hub, &[found.body])?.pop().unwrap_or_default();
     let envelope = message::Envelope::open(&stored);
-    let before = envelope.ok_or_else(|| Problem::new(Code::Stored, "the message cannot be read"))?.dialect;
+    let envelope = envelope.ok_or_else(|| Problem::new(Code::Stored, "the message cannot be read"))?;
+    let before = envelope.dialect;
     let dialect = Query(query.as_deref()).dialect()?.unwrap_or(before);
     if dialect != before {
         let detail = format!("the message is written in {before}: amend it in the same dialect");
         return Err(Problem::bad_request(detail));
     }
-    let sending = Sending::read(&caller.hub, &caller.principal, &body, Some(dialect), Asking::default())?;
+    let mut sending = Sending::read(&caller.hub, &caller.principal, &body, Some(dialect), Asking::default())?;
+    if let Some(to) = envelope.addresses() {
+        sending.incoming.pass_to(to);
+    }
     if sending.from != found.from {
         return Err(Problem::new(Code::NotYours, "the document says that somebody else sent it"));
     }
@@ -189,15 +149,10 @@ pub(crate) async fn find(caller: &Caller, id: &str) -> Result<Found, Problem> {
 
 /// Finds a message that the state has forgotten.
 async fn find_past(caller: &Caller, id: MessageId) -> Result<Option<Found>, Problem> {
-    let durable = caller.hub.node().durable();
-    let mut applied = caller.hub.history().watch();
     // What was just forgotten may not have come there yet.
-    let caught_up = timeout(PATIENCE, applied.wait_for(|applied| *applied >= durable)).await.is_ok();
-    let Some(past) = crate::past::ask(&caller.hub, move |history| history.receipt(id)).await? else {
-        if caught_up {
-            return Ok(None);
-        }
-        return Err(Problem::new(Code::HistoryBehind, "the history has not come that far yet"));
+    let caught_up = caller.hub.catch_up().await;
+    let Some(past) = caller.hub.ask(move |history| history.receipt(id)).await? else {
+        return caught_up.map(|()| None);
     };
     let key = |name: &str| caller.hub.find(name).map(|(_, key, _)| key);
     let agents = past.recipients.iter().filter_map(|recipient| key(&recipient.agent.to_string()));
@@ -229,13 +184,9 @@ fn author(principal: &Principal, view: &MessageView) -> Result<AgentKey, Problem
 
 /// Returns the dialect that a request names, in its query or its header; `convoke` when it names none.
 pub(crate) fn dialect(query: Query<'_>, headers: &HeaderMap) -> Result<Option<dialect::Name>, Problem> {
-    let in_header = text(headers, &DIALECT).map(gateway::dialect_of).transpose()?;
+    let in_header = gateway::header_text(headers, &DIALECT).map(gateway::dialect_of).transpose()?;
     match query.get("dialect")? {
         None => Ok(in_header.unwrap_or(Some(dialect::Name::Convoke))),
         Some(name) => gateway::dialect_of(&name),
     }
-}
-
-pub(crate) fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
-    headers.get(name).and_then(|value| value.to_str().ok())
 }

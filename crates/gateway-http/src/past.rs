@@ -3,8 +3,8 @@
 use axum::extract::RawQuery;
 use axum::http::StatusCode;
 use axum::response::Response;
-use gateway::{Code, Hub, Problem, Query};
-use history::{History, HistoryError, Page, Row};
+use gateway::{Hub, Problem, Query};
+use history::{Page, Row};
 use message::{Kind, Seq};
 
 use gateway::Answer;
@@ -20,8 +20,8 @@ const HIGHLIGHT_CHARS: usize = 160;
 pub(crate) async fn list(caller: Caller, RawQuery(query): RawQuery) -> Result<Response, Problem> {
     let asked = read(&caller, Query(query.as_deref()))?;
     let (text, durable) = (asked.text.clone(), caller.hub.node().durable());
-    let page =
-        ask(&caller.hub, move |history| history.find(&history::Query { fresh: durable, ..asked })).await?;
+    let asked = history::Query { fresh: durable, ..asked };
+    let page = caller.hub.ask(move |history| history.find(&asked)).await?;
     let lag = durable.0.saturating_sub(page.upto.0);
     let Page { rows, next, earlier, .. } = page;
     let places: Vec<Seq> = rows.iter().map(|row| row.body).collect();
@@ -59,20 +59,6 @@ fn read(caller: &Caller, query: Query<'_>) -> Result<history::Query, Problem> {
     asked.after = query.number("after")?.map(Seq);
     asked.before = query.number("before")?.map(Seq);
     Ok(asked)
-}
-
-/// Asks the history on a thread that may wait.
-pub(crate) async fn ask<R: Send + 'static>(
-    hub: &Hub,
-    work: impl FnOnce(&History) -> Result<R, HistoryError> + Send + 'static,
-) -> Result<R, Problem> {
-    let history = hub.history().clone();
-    let asked = tokio::task::spawn_blocking(move || work(&history)).await;
-    let asked = asked.map_err(|error| Problem::new(Code::Internal, error.to_string()))?;
-    asked.map_err(|error| {
-        tracing::error!(error = %error, "the history cannot answer");
-        Problem::new(Code::Internal, "the history cannot answer")
-    })
 }
 
 fn row_text(hub: &Hub, row: &Row, body: &[u8], text: Option<&str>) -> String {

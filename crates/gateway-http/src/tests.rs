@@ -4,6 +4,7 @@ mod calls;
 mod documented;
 mod events;
 mod past;
+mod presence;
 mod registry;
 mod replies;
 mod sockets;

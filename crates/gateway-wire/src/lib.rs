@@ -1,17 +1,27 @@
 //! The wire door: `/wire` over HTTP: envelopes in, inboxes and topics out.
+//!
+//! It speaks Agent Wire and nothing else: whatever waits for an agent is shown to it as a wire. It keeps nothing of its
+//! own. Who works on a task is not decided here: a claim is passed on to whom it concerns.
+
+mod concern;
+mod inbox;
+mod post;
+mod refusal;
+mod topics;
+
+#[cfg(test)]
+mod tests;
 
 use axum::Router;
-use axum::http::StatusCode;
-use axum::response::Response;
-use gateway::{Answer, Doorway, Problem};
+use axum::routing::{get, post as by_post};
+use gateway::Doorway;
 
 /// Returns the door.
 pub fn doorway() -> Doorway {
-    Doorway { prefix: "/wire", routes: Router::new(), shape }
-}
-
-/// Says what went wrong as clients of this door expect it.
-fn shape(problem: &Problem) -> Response {
-    let status = StatusCode::from_u16(problem.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    Answer::new().text("error", problem.code.name()).text("message", &problem.detail).respond(status)
+    let routes = Router::new()
+        .route("/wire", by_post(post::send))
+        .route("/wire/inbox/{agent}", get(inbox::look))
+        .route("/wire/inbox/{agent}/processed", by_post(inbox::processed))
+        .route("/wire/topics/{topic}/messages", get(topics::read));
+    Doorway { prefix: "/wire", routes, shape: refusal::shape }
 }

@@ -1,10 +1,11 @@
 //! The hub: what every door has at hand.
 
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use broker::{AgentKey, Command, Door, Reply};
 use dialect::Name;
-use history::History;
+use history::{History, HistoryError};
 use json::Limits;
 use message::AgentName;
 use node::{CallError, Durations, Node, Turn};
@@ -15,6 +16,9 @@ use crate::{
     Code, Connections, Denied, Directory, OpenConnection, Principal, Problem, RateLimits, Rates, Reading,
     SealKey, Token, TokenHash,
 };
+
+/// How long the history is waited for when only it can answer.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What decides who somebody is, and what is ours.
 #[derive(Clone, Debug)]
@@ -195,6 +199,29 @@ impl Hub {
         let called = self.inner.node.call(work).await;
         self.inner.answered.add(self.inner.node.steady().saturating_sub(begun));
         called.map_err(Problem::from)?
+    }
+
+    /// Waits until the history knows of everything that is durable now, when only it can answer.
+    pub async fn catch_up(&self) -> Result<(), Problem> {
+        let durable = self.inner.node.durable();
+        let mut applied = self.inner.history.watch();
+        let waited = tokio::time::timeout(PATIENCE, applied.wait_for(|applied| *applied >= durable)).await;
+        let behind = |_| Problem::new(Code::HistoryBehind, "the history has not come that far yet");
+        waited.map(drop).map_err(behind)
+    }
+
+    /// Asks the history, on a thread that may wait.
+    pub async fn ask<R: Send + 'static>(
+        &self,
+        work: impl FnOnce(&History) -> Result<R, HistoryError> + Send + 'static,
+    ) -> Result<R, Problem> {
+        let history = self.inner.history.clone();
+        let asked = tokio::task::spawn_blocking(move || work(&history)).await;
+        let asked = asked.map_err(|error| Problem::new(Code::Internal, error.to_string()))?;
+        asked.map_err(|error| {
+            tracing::error!(error = %error, "the history cannot answer");
+            Problem::new(Code::Internal, "the history cannot answer")
+        })
     }
 
     /// Returns how long answers took, from the asking until they were durable.

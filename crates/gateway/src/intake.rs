@@ -21,13 +21,14 @@ const ANYONE: &str = "roles.any";
 /// A document that was read, ready to be accepted.
 #[derive(Debug)]
 pub struct Incoming {
-    /// What it says.
+    /// What it is routed by; its content is in the document alone.
     pub message: Message,
     /// The language in which it is written.
     pub dialect: Name,
     /// What was odd about it.
     pub warnings: Vec<Warning>,
     to: Vec<Address>,
+    joins: Option<Address>,
     priority: Priority,
     guarantee: Guarantee,
     lifetime_ms: Option<u64>,
@@ -99,7 +100,7 @@ pub fn receive(bytes: &[u8], dialect: Option<Name>, reading: Reading<'_>) -> Res
 
 fn read(bytes: &[u8], value: Value<'_>, name: Name, reading: Reading<'_>) -> Result<Incoming, IntakeError> {
     let language = translate::dialect(name);
-    let fingerprint = fingerprint(name, &value, bytes.len());
+    let fingerprint = fingerprint(name, &value, bytes);
     let routed = value.as_object().and_then(|object| language.route(object)).map(|route| Routed {
         priority: route.priority,
         guarantee: route.guarantee,
@@ -109,13 +110,15 @@ fn read(bytes: &[u8], value: Value<'_>, name: Name, reading: Reading<'_>) -> Res
     let decoded = language
         .decode_owned(value, reading.names)
         .map_err(|errors| IntakeError::Invalid { dialect: name, errors: errors.into_kept() })?;
-    let message = decoded.message;
+    let mut message = decoded.message;
+    message.let_content_go();
     let asked = message.delivery.as_deref();
     let guarantee = asked.and_then(|wishes| wishes.guarantee);
     let guarantee = guarantee.or(routed.as_ref().map(|route| route.guarantee));
     let is_live_only = asked.is_some_and(|wishes| wishes.live_only);
     Ok(Incoming {
         to: addresses(name, &message),
+        joins: joined(name, &message),
         priority: routed
             .as_ref()
             .map_or(message.priority.unwrap_or(Priority::Normal), |route| route.priority),
@@ -159,6 +162,7 @@ fn restored(
         trusts: &|origin| reading.seal.is_on(origin),
         seals: None,
         came: None,
+        to: None,
     };
     let text = std::str::from_utf8(bytes).ok()?;
     let translated = translate::translate_parsed(text, value, name, origin.dialect, &options).ok()?;
@@ -166,9 +170,33 @@ fn restored(
 }
 
 impl Incoming {
+    /// Sends it to others than it says, as its sender asks beside the document. The same document to others is
+    /// another message.
+    pub fn send_to(&mut self, to: Vec<Address>) {
+        let addresses = self.pass_to(to);
+        self.fingerprint = Fingerprint::of(&[&self.fingerprint.0, addresses.as_bytes()]);
+    }
+
+    /// Passes it to those whom it concerns, which the document leaves to the bus to find. Returns them as a text.
+    pub fn pass_to(&mut self, to: Vec<Address>) -> String {
+        let addresses: Vec<String> = to.iter().map(Address::to_string).collect();
+        let addresses = addresses.join(" ");
+        if let Some(envelope) = Envelope::open(&self.envelope) {
+            self.envelope = Envelope { to: Some(&addresses), ..envelope }.to_bytes();
+        }
+        self.message.to.clone_from(&to);
+        self.to = to;
+        addresses
+    }
+
     /// Returns to whom it goes.
     pub fn to(&self) -> &[Address] {
         &self.to
+    }
+
+    /// Returns the role, topic or channel of which its sender says by it that it is a member.
+    pub fn joins(&self) -> Option<&Address> {
+        self.joins.as_ref()
     }
 
     /// Returns the document as the log keeps it.
@@ -254,25 +282,48 @@ impl Incoming {
 
 /// Returns to whom a message goes on the bus.
 fn addresses(dialect: Name, message: &Message) -> Vec<Address> {
-    let channel = || match (dialect, &message.thread) {
+    let anyone = || ANYONE.parse().into_iter().collect();
+    let is_for_nobody = message.to.is_empty() || (dialect == Name::Bus && is_for_the_bus(&message.to));
+    if message.to.is_empty() || (is_for_nobody && asks(message.kind)) {
+        return anyone();
+    }
+    let everyone = || match (dialect, &message.thread) {
         // A channel document for all reaches the members of its channel.
         (Name::Channel, Some(thread)) => Address::Channel(dialect_channel::channel_of(thread.as_str())),
         (Name::Comms | Name::Coord | Name::Bus | Name::Channel | Name::Wire | Name::Convoke, _) => {
             Address::All
         }
     };
-    if message.to.is_empty() {
-        return ANYONE.parse().into_iter().collect();
-    }
-    message.to.iter().map(|to| if *to == Address::All { channel() } else { to.clone() }).collect()
+    message.to.iter().map(|to| if *to == Address::All { everyone() } else { to.clone() }).collect()
 }
 
-/// Takes the fingerprint of what a document says: as JSON in one form, without what may differ between repeats.
+/// Tells whether a message names nobody but the bus itself.
+pub(crate) fn is_for_the_bus(to: &[Address]) -> bool {
+    let is_bus =
+        |to: &Address| matches!(to, Address::Agent(AgentRef::Name(name)) if name.as_str() == "system");
+    !to.is_empty() && to.iter().all(is_bus)
+}
+
+/// Tells whether a message wants something of somebody; one that names only the bus is an open request.
+fn asks(kind: Kind) -> bool {
+    matches!(kind, Kind::TaskRequest | Kind::HelpAsk | Kind::HandoffOffer | Kind::Question | Kind::Gate)
+}
+
+/// Returns of what a sender says that it is a member, in the words of its dialect: a wire that claims work does so in a
+/// role. Posting in a channel is joining it whatever the dialect, which is the broker's to see to; the other dialects
+/// have no words for it.
+fn joined(dialect: Name, message: &Message) -> Option<Address> {
+    let is_claim = dialect == Name::Wire && message.kind == Kind::TaskClaim;
+    message.to.iter().find(|to| is_claim && matches!(to, Address::Role(_))).cloned()
+}
+
+/// Takes the fingerprint of what a document says: its text without blanks between its tokens, and without what may
+/// differ between repeats.
 ///
 /// A fast hash is enough: it is compared only with documents of the same sender, who would deceive nobody but itself.
-fn fingerprint(dialect: Name, document: &Value<'_>, bytes: usize) -> Fingerprint {
-    let mut text = String::with_capacity(bytes);
-    let written = match dialect {
+fn fingerprint(dialect: Name, document: &Value<'_>, bytes: &[u8]) -> Fingerprint {
+    let hash = |text: &[u8]| Fingerprint(xxhash_rust::xxh3::xxh3_128(text).to_le_bytes());
+    match dialect {
         // A sender that tries again counts its tries.
         Name::Coord => {
             let mut document = document.clone();
@@ -280,14 +331,13 @@ fn fingerprint(dialect: Name, document: &Value<'_>, bytes: usize) -> Fingerprint
             if let Some(metadata) = metadata.and_then(Value::as_object_mut) {
                 metadata.remove("retry_count");
             }
-            json::write_value(&mut text, &document)
+            hash(document.to_json().as_bytes())
         }
         Name::Comms | Name::Bus | Name::Channel | Name::Wire | Name::Convoke => {
-            json::write_value(&mut text, document)
+            let text = std::str::from_utf8(bytes).map(json::compact);
+            text.map_or_else(|_| hash(bytes), |text| hash(text.as_bytes()))
         }
-    };
-    written.expect("a string takes whatever is written");
-    Fingerprint(xxhash_rust::xxh3::xxh3_128(text.as_bytes()).to_le_bytes())
+    }
 }
 
 fn time(at: Timestamp) -> Time {

@@ -1,7 +1,7 @@
 //! Letters as their recipients get them: the document in the recipient's language, and what is needed to settle it.
 
 use crate::{Answer, Hub, Outgoing, OutgoingError, Problem, Stored};
-use broker::{Time, Tried};
+use broker::{AgentKey, Time, Tried, WaitingView};
 use dialect::Name;
 use message::{Envelope, MessageId, Seq, Timestamp};
 use node::Letter;
@@ -50,6 +50,33 @@ fn with_stored<R>(hub: &Hub, letter: &Letter, body: &[u8], work: impl FnOnce(Sto
     let instead = if delivery.tried.is_empty() { None } else { hub.name_of(letter.agent) };
     let instead = instead.as_ref().map(|name| name.as_str());
     work(Stored { body, came: came(delivery.id), attempt: delivery.attempt, instead })
+}
+
+/// Shows what waits for an agent in a language, as many as are asked for and fit; and says how many more there are.
+pub async fn look(
+    hub: &Hub,
+    agent: AgentKey,
+    to: Name,
+    max: usize,
+    bytes_max: u64,
+) -> Result<(Vec<(WaitingView, Outgoing)>, u64), Problem> {
+    let looked = hub.call(move |turn| Ok(turn.broker().inbox(agent, turn.wall(), max)));
+    let (waiting, mut more) = looked.await?;
+    let places: Vec<Seq> = waiting.iter().map(|view| view.body).collect();
+    let mut bytes_left = bytes_max;
+    let mut shown = Vec::with_capacity(waiting.len());
+    for (view, body) in waiting.iter().zip(bodies(hub, &places)?) {
+        let stored = Stored { body: &body, came: came(view.id), attempt: 1, instead: None };
+        let outgoing = outgoing(hub, stored, Some(to))?;
+        let bytes = outgoing.text.len() as u64;
+        if !shown.is_empty() && bytes > bytes_left {
+            more += (waiting.len() - shown.len()) as u64;
+            break;
+        }
+        bytes_left = bytes_left.saturating_sub(bytes);
+        shown.push((*view, outgoing));
+    }
+    Ok((shown, more))
 }
 
 /// Writes who was tried before, and what came of it.

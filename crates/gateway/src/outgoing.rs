@@ -63,6 +63,7 @@ pub fn write(
     if envelope.dialect == wanted {
         return Ok(Outgoing { dialect: wanted, text: text.to_owned() });
     }
+    let went = envelope.addresses();
     let options = Options {
         names: reading.names,
         limits: reading.limits,
@@ -72,6 +73,7 @@ pub fn write(
         trusts: &|_| false,
         seals: Some(&|origin| reading.seal.seal(origin)),
         came: Some(stored.came),
+        to: went.as_deref(),
     };
     let translated = translate::translate(text, envelope.dialect, wanted, &options)
         .map_err(|source| OutgoingError::Untranslatable { to: wanted, source })?;

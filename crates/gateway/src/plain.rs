@@ -19,7 +19,7 @@ use axum::response::Response;
 use dialect::Name;
 use futures_util::{SinkExt, StreamExt};
 use json::Shallow;
-use message::{AgentName, MessageId};
+use message::{AgentName, Timestamp};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
@@ -59,8 +59,8 @@ pub struct Refused<'a> {
     pub about: Option<&'a str>,
     /// Why.
     pub problem: &'a Problem,
-    /// An id for the document that says so.
-    pub id: MessageId,
+    /// When that is said.
+    pub at: Timestamp,
 }
 
 /// Opens a socket for an agent. A token that is shown is checked before; without one the first frame must be

@@ -33,6 +33,7 @@ pub fn stored_receipt(
     receipt.priority = view.priority;
     receipt.kind = view.kind;
     receipt.recipients = recipients;
+    receipt.to = envelope.addresses().unwrap_or(receipt.to);
     if let Ok((_, Event::Accepted(accepted))) = Event::decode(record) {
         receipt.native_id = receipt.native_id.or_else(|| accepted.native_id?.parse().ok());
     }

@@ -39,13 +39,12 @@ pub struct Shown {
 
 /// Returns the token in the head of a request, if it is one.
 pub fn token(headers: &HeaderMap) -> Option<Token> {
-    let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
-    match text(&header::AUTHORIZATION) {
+    match header_text(headers, &header::AUTHORIZATION) {
         Some(value) => {
             let (scheme, token) = value.split_once(' ')?;
             if scheme.eq_ignore_ascii_case("bearer") { token.trim().parse().ok() } else { None }
         }
-        None => text(&API_KEY)?.trim().parse().ok(),
+        None => header_text(headers, &API_KEY)?.trim().parse().ok(),
     }
 }
 
@@ -66,6 +65,11 @@ pub fn shown(hub: &Hub, headers: &HeaderMap, query: Query<'_>) -> Result<Shown, 
         }
     }
     Ok(Shown::default())
+}
+
+/// Returns the text of a header.
+pub fn header_text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
 }
 
 /// Returns the dialect of a name; `auto` is whichever it looks like.

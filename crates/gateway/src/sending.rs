@@ -4,9 +4,11 @@
 
 use broker::{AgentKey, Command, Receipted, Reply};
 use dialect::Name;
-use message::{AgentRef, Kind, PresenceState, RecipientReceipt};
+use json::{Finding, Source};
+use message::{Kind, PresenceState, RecipientReceipt};
 use node::{Awaited, Turn};
 
+use crate::intake::is_for_the_bus;
 use crate::{Asking, Code, Hub, Incoming, Principal, Problem, Reading, receive};
 
 /// A document that may be accepted: it was read, and it is its sender's.
@@ -57,13 +59,14 @@ impl Sending {
 
     /// Tells whether it is for nobody but the bus itself: a sign of life or of work, which is noted and not delivered.
     pub fn is_for_the_bus(&self) -> bool {
-        let is_bus = |to: &message::Address| matches!(to, message::Address::Agent(AgentRef::Name(name)) if name.as_str() == "system");
-        self.sign().is_some() && self.incoming.to().iter().all(is_bus)
+        self.sign().is_some() && is_for_the_bus(self.incoming.to())
     }
 
-    /// Returns how the sender is, if it tells that, or that it is at work, if it tells that.
+    /// Returns how the sender is, if it tells that, or that it is at work, if it tells that. Clients of the bus tell it
+    /// so in more ways than others.
     fn sign(&self) -> Option<PresenceState> {
-        let is_work = self.incoming.message.kind == Kind::TaskProgress;
+        let (kind, dialect) = (self.incoming.message.kind, self.incoming.dialect);
+        let is_work = kind == Kind::TaskProgress || (dialect == Name::Bus && dialect_bus::is_status(kind));
         self.presence().or(is_work.then_some(PresenceState::Busy))
     }
 
@@ -96,7 +99,7 @@ impl Sending {
         let asking = Asking { key: self.key.as_deref(), wait_ms: self.wait_ms, hold: self.hold, trace: None };
         let accept = self.incoming.accept(self.from, asking);
         match turn.execute(&Command::Accept(Box::new(accept)))? {
-            Reply::Accepted(receipted) => Ok(receipted),
+            Reply::Accepted(receipted) => Ok(self.joined(turn, receipted)),
             Reply::Done
             | Reply::Agent(_)
             | Reply::Session { .. }
@@ -104,6 +107,18 @@ impl Sending {
             | Reply::Stage(_)
             | Reply::Lease(_) => Err(Problem::new(Code::Internal, "nothing was accepted")),
         }
+    }
+
+    /// Makes its sender a member of what it says that it is in. A message is not refused for that.
+    fn joined(&self, turn: &mut Turn<'_>, mut receipted: Receipted) -> Receipted {
+        let address = self.incoming.joins().filter(|_| !receipted.duplicate && !self.from.is_machinery());
+        let Some(address) = address else { return receipted };
+        if let Err(error) = turn.execute(&Command::Join { agent: self.from, address }) {
+            let message = format!("you are not in `{address}`: {error}");
+            let finding = Finding { path: String::new(), code: "not_joined", source: Source::Rule, message };
+            receipted.warnings.push(finding.into());
+        }
+        receipted
     }
 
     /// Has the broker accept it, and says what has become of it and how its reply is waited for.

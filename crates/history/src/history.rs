@@ -1,5 +1,6 @@
 //! The handle: where others ask. Every question blocks; whoever is asynchronous asks from a thread that may block.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -19,6 +20,7 @@ use crate::receipt::Receipted;
 use crate::records::Records;
 use crate::registry::Registry;
 use crate::row::Row;
+use crate::sequence::{Post, Topic};
 use crate::settings::Settings;
 use crate::store::{Store, number};
 use crate::worker;
@@ -49,6 +51,8 @@ pub(crate) struct Shared {
     position: Mutex<Position>,
     moved: Condvar,
     applied: watch::Sender<Seq>,
+    /// Questions that wait until the tables have come somewhere.
+    questions: AtomicUsize,
     trouble: Mutex<Option<String>>,
 }
 
@@ -70,6 +74,7 @@ impl History {
             position: Mutex::default(),
             moved: Condvar::new(),
             applied: watch::channel(Seq(0)).0,
+            questions: AtomicUsize::new(0),
             trouble: Mutex::default(),
         });
         let (ready, started) = sync_channel(1);
@@ -119,6 +124,12 @@ impl History {
             store.know_receipt(letter, registry)?;
             Ok(Receipted::new(letter, registry))
         })
+    }
+
+    /// Returns the messages of a topic with their numbers, the oldest first. What is durable and not in the tables yet
+    /// is not among them: whoever must see it waits for [`History::watch`].
+    pub fn topic(&self, topic: &Topic) -> Result<Vec<Post>, HistoryError> {
+        self.ask(|store| store.posts(topic))
     }
 
     /// Returns what happened after a place, as far as somebody may see it, at most so much; see [`Happenings`].
@@ -189,8 +200,15 @@ impl Shared {
 
     /// Waits until the tables have come somewhere; tells whether they have.
     pub(crate) fn wait_until(&self, patience: Duration, is_there: impl Fn(&Position) -> bool) -> bool {
+        self.questions.fetch_add(1, Ordering::Relaxed);
         let waited = self.moved.wait_timeout_while(self.lock(), patience, |position| !is_there(position));
+        self.questions.fetch_sub(1, Ordering::Relaxed);
         !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
+    }
+
+    /// Tells whether somebody waits for the tables, or follows them.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.questions.load(Ordering::Relaxed) > 0 || self.applied.receiver_count() > 0
     }
 
     fn lock(&self) -> MutexGuard<'_, Position> {

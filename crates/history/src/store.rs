@@ -4,6 +4,7 @@ mod know;
 mod load;
 mod save;
 mod schema;
+mod topics;
 
 use std::path::{Path, PathBuf};
 

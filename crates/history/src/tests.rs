@@ -9,5 +9,6 @@ mod receipts;
 mod scope;
 mod searching;
 mod speed;
+mod topics;
 mod words;
 mod world;

@@ -1,7 +1,9 @@
 //! The thread that follows the log: events into the tables, then texts into the index.
 //!
-//! While events are behind, texts get a small slice after each chunk; when the tables have caught up, texts get all of
-//! the time that is left. Whatever fails is undone, told and tried again when there is something new.
+//! While the log moves fast and nobody asks, the thread rests: whoever sends has the processor, and what came is read
+//! when it is calmer, or when too much of it waits. While events are behind, texts get a small slice after each chunk;
+//! when the tables have caught up, texts get all of the time that is left. Whatever fails is undone, told and tried
+//! again when there is something new.
 
 mod open;
 
@@ -17,14 +19,19 @@ use crate::error::HistoryError;
 use crate::fold::Fold;
 use crate::history::{Position, Shared};
 use crate::said::{Said, said};
+use crate::sequence::Sequences;
 use crate::store::{Marks, Store, sql};
 use crate::text;
 
 /// Events that are passed in search of texts in one piece, for each text that is wanted.
 const EVENTS_PER_TEXT: u64 = 16;
 
-/// Events in a second from which on the log moves fast; most texts then wait until it is calmer.
+/// Events in a second from which on the log moves fast: what nobody asks for then waits until it is calmer.
 const FAST_EVENTS: u128 = 2_000;
+/// How long the thread rests before it looks again how fast the log moves.
+const REST: Duration = Duration::from_millis(20);
+/// Events that wait at most while the thread rests.
+const WAITING_EVENTS_MAX: u64 = 1_000_000;
 /// How long more events are let come before the next piece: a commit costs as much as many events.
 const PAUSE: Duration = Duration::from_millis(3);
 /// How nice the thread is to others: whoever waits for an answer comes first.
@@ -35,11 +42,12 @@ struct Worker<'s> {
     shared: &'s Shared,
     store: Store,
     fold: Fold,
+    sequences: Sequences,
     marks: Marks,
     /// Words of one message, kept for its memory.
     words: String,
-    /// When it was last asked how fast the log moves.
-    asked: Instant,
+    /// When it was last looked how fast the log moves, and how far it had come.
+    looked: (Instant, Seq),
 }
 
 /// Follows the log until `wait` says that it is over.
@@ -92,7 +100,12 @@ fn now() -> Instant {
     Instant::now()
 }
 
-impl Worker<'_> {
+impl<'s> Worker<'s> {
+    fn new(shared: &'s Shared, store: Store, fold: Fold, marks: Marks) -> Self {
+        let (sequences, words) = (Sequences::default(), String::new());
+        Worker { shared, store, fold, sequences, marks, words, looked: (now(), Seq(0)) }
+    }
+
     /// Checks a file that was not closed, and notes that it is open.
     fn begin(&mut self, was_closed: bool) -> Result<(), HistoryError> {
         let is_sound = was_closed
@@ -110,25 +123,31 @@ impl Worker<'_> {
 
     /// Does a piece of what is to be done.
     fn step(&mut self, durable: Seq) -> Result<(), HistoryError> {
-        let new_events = durable.0.saturating_sub(self.marks.applied.0);
-        if new_events > 0 {
+        let is_fast = self.is_fast(durable);
+        let waiting = durable.0.saturating_sub(self.marks.applied.0);
+        if is_fast && waiting < WAITING_EVENTS_MAX && !self.shared.is_awaited() {
+            std::thread::sleep(REST);
+            return Ok(());
+        }
+        if waiting > 0 {
             self.apply(durable)?;
             std::thread::sleep(PAUSE);
         }
         let is_behind = self.marks.applied < durable;
         if self.has_texts() {
             let settings = &self.shared.settings;
-            let is_fast = is_behind || self.is_fast(new_events);
+            let is_fast = is_behind || is_fast;
             self.index(if is_fast { settings.text_slice } else { settings.text_chunk })?;
         }
         Ok(())
     }
 
-    /// Tells whether the log moves fast, by how much came since it was last asked.
-    fn is_fast(&mut self, new_events: u64) -> bool {
+    /// Tells whether the log moves fast, by how much came since it was last looked.
+    fn is_fast(&mut self, durable: Seq) -> bool {
         let now = now();
-        let passed = now.duration_since(std::mem::replace(&mut self.asked, now));
-        u128::from(new_events) * 1_000_000 > FAST_EVENTS * passed.as_micros()
+        let (looked, seen) = std::mem::replace(&mut self.looked, (now, durable));
+        let came = durable.0.saturating_sub(seen.0);
+        seen > Seq(0) && u128::from(came) * 1_000_000 > FAST_EVENTS * now.duration_since(looked).as_micros()
     }
 
     /// Tells whether texts wait to be indexed.
@@ -141,11 +160,11 @@ impl Worker<'_> {
         let from = Seq(self.marks.applied.0 + 1);
         let to = durable.min(Seq(self.marks.applied.0 + self.shared.settings.chunk_events as u64));
         let mut marks = self.marks.clone();
-        let (store, fold) = (&self.store, &mut self.fold);
+        let (store, fold, sequences) = (&self.store, &mut self.fold, &mut self.sequences);
         let mut outcome = Ok(());
         store.begin()?;
         let scanned = self.shared.records.scan(from, to, &mut |entry| {
-            outcome = fold_entry(store, fold, &mut marks, entry, to);
+            outcome = fold_entry(store, (fold, sequences), &mut marks, entry, to);
             if outcome.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
         outcome?;
@@ -162,6 +181,7 @@ impl Worker<'_> {
         }
         marks.dead_max = fold.dead_max();
         fold.save(store, self.shared.settings.cache_messages)?;
+        sequences.save(store)?;
         store.save_marks(&marks)?;
         store.commit()?;
         self.marks = marks;
@@ -209,6 +229,7 @@ impl Worker<'_> {
     /// Goes back to what the file has, or makes it anew if it is damaged; tells whether that may help.
     fn recover(&mut self, error: &HistoryError) -> bool {
         self.store.roll_back();
+        self.sequences = Sequences::default();
         if error.is_damage() {
             return self.replace().is_ok();
         }
@@ -237,7 +258,7 @@ impl Worker<'_> {
 
 fn fold_entry(
     store: &Store,
-    fold: &mut Fold,
+    (fold, sequences): (&mut Fold, &mut Sequences),
     marks: &mut Marks,
     entry: Entry<'_>,
     to: Seq,
@@ -245,7 +266,10 @@ fn fold_entry(
     match entry {
         Entry::Record { seq, bytes, .. } => {
             match Event::decode(bytes) {
-                Ok((at, event)) => fold.apply(store, seq, at, &event)?,
+                Ok((at, event)) => {
+                    fold.apply(store, seq, at, &event)?;
+                    sequences.add(store, &fold.registry, seq, &event)?;
+                }
                 // The broker refuses such a log; whoever set it right knows why it is so.
                 Err(_) => store.save_gap(seq, seq, "unreadable")?,
             }

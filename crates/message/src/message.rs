@@ -86,6 +86,13 @@ pub struct Message {
 }
 
 impl Message {
+    /// Lets go of what it says, and keeps what it is routed by.
+    pub fn let_content_go(&mut self) {
+        (self.title, self.text, self.code, self.schema, self.mime) = (None, None, None, None, None);
+        (self.data, self.result, self.blob) = (None, None, None);
+        (self.attachments, self.refs, self.extra) = (Vec::new(), Vec::new(), Object::new());
+    }
+
     /// Makes a message of which nothing else is known.
     pub fn new(kind: Kind, from: AgentRef, to: Vec<Address>) -> Self {
         Message {

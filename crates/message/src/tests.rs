@@ -47,14 +47,26 @@ fn an_envelope_gives_back_what_was_put_in() {
     for dialect in Dialect::ALL {
         let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
         for (given, kept) in [(None, None), (Some(trace), Some(trace)), (Some("00-nonsense"), None)] {
-            let sealed = Envelope::seal(*dialect, given, b"{}");
-            assert_eq!(
-                Envelope::open(&sealed),
-                Some(Envelope { dialect: *dialect, trace: kept, document: b"{}" })
-            );
+            for to in [None, Some("roles.dev #news bob")] {
+                let put = Envelope { dialect: *dialect, trace: given, to, document: b"{}" };
+                let bytes = put.to_bytes();
+                let opened = Envelope::open(&bytes).unwrap();
+                assert_eq!(opened, Envelope { trace: kept, ..put });
+                let addresses = opened.addresses().map(|all| all.iter().map(ToString::to_string).collect());
+                assert_eq!(addresses, to.map(|to| to.split(' ').map(str::to_owned).collect::<Vec<_>>()));
+            }
         }
     }
-    for wrong in [&b""[..], b"\x01", b"\x00\x00{}", b"\x02\x00{}", b"\x01\xff{}"] {
+    for wrong in [
+        &b""[..],
+        b"\x01",
+        b"\x00\x00{}",
+        b"\x02\x00{}",
+        b"\x01\xff{}",
+        b"\x03\x00\x05\x00{}",
+        b"\x03\x00\x00",
+        b"\x05\x00{}",
+    ] {
         assert_eq!(Envelope::open(wrong), None, "{wrong:?}");
     }
 }

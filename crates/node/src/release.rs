@@ -1,13 +1,13 @@
-//! Letting answers out: the thread that owns the log, appends batches, makes them durable, and then lets go what
-//! waited for them.
+//! Letting answers out: a batch is appended, made durable, and then what waited for it is let go.
 //!
-//! The writer decides the next batch meanwhile. At most one batch waits while another is made durable, so everything
-//! that is asked in that time goes into the next one.
+//! The log's own thread does that, and the writer decides the next batch meanwhile. At most one batch waits while
+//! another is made durable, so everything that is asked in that time goes into the next one. A small batch that finds
+//! nobody at work is made durable by the writer itself: waking another thread would take longer than it saves.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use log::{Batch, Class, Keeper, Log, RealDisk, SegmentLog, Syncer};
+use log::{Batch, Class, Keeper, Log, LogSyncer, RealDisk, SegmentLog, Syncer};
 use message::Seq;
 
 use crate::clock::Clock;
@@ -18,6 +18,8 @@ use crate::failure::{Fatal, describe};
 const ROOM_BYTES: u64 = 256 << 10;
 /// Memory with which a batch begins.
 const BATCH_BYTES: usize = 256 << 10;
+/// Bytes of a parcel that the writer makes durable itself at most.
+const ALONE_BYTES_MAX: u64 = 8 << 10;
 /// Room below which a full disk counts as full.
 const FULL_BYTES: u64 = 1 << 20;
 /// How long to wait before looking again on a full disk.
@@ -40,7 +42,12 @@ pub(crate) struct Parcel {
 /// Where the writer hands over.
 pub(crate) struct Outbox {
     state: Mutex<State>,
-    changed: Condvar,
+    /// There is work for the log's thread, or it is to end.
+    pushed: Condvar,
+    /// The waiting parcel was taken.
+    taken: Condvar,
+    /// More is durable, segments are ready, or nothing more will be durable.
+    advanced: Condvar,
     keeper: Keeper<RealDisk>,
     batch_bytes_max: u64,
 }
@@ -56,6 +63,8 @@ pub(crate) struct Room {
 
 struct State {
     parcel: Option<Parcel>,
+    /// Whether somebody is making a parcel durable.
+    is_busy: bool,
     /// An empty batch with memory, to be used again.
     spare: Option<Batch>,
     /// What is left in the segment that is written to.
@@ -75,6 +84,7 @@ impl Outbox {
     pub(crate) fn new(log: &SegmentLog<RealDisk>) -> Self {
         let state = State {
             parcel: None,
+            is_busy: false,
             spare: None,
             free: free(log),
             is_kept: false,
@@ -85,7 +95,8 @@ impl Outbox {
             fatal: None,
         };
         let (keeper, batch_bytes_max) = (log.keeper(), log.room().batch_bytes_max);
-        Outbox { state: Mutex::new(state), changed: Condvar::new(), keeper, batch_bytes_max }
+        let [pushed, taken, advanced] = [const { Condvar::new() }; 3];
+        Outbox { state: Mutex::new(state), pushed, taken, advanced, keeper, batch_bytes_max }
     }
 
     /// Hands a parcel over; the one before must have been taken.
@@ -93,14 +104,36 @@ impl Outbox {
         let mut state = self.lock();
         state.bytes_pending += parcel.batch.bytes();
         state.parcel = Some(parcel);
-        self.changed.notify_all();
+        self.pushed.notify_one();
+    }
+
+    /// Gives whoever has a parcel of so many bytes the log, if nobody is at work with it; [`Outbox::pause`] gives it
+    /// back.
+    pub(crate) fn begin_alone(&self, bytes: u64) -> bool {
+        let mut state = self.lock();
+        let is_free = bytes <= ALONE_BYTES_MAX && !state.is_busy && state.parcel.is_none();
+        if is_free && state.fatal.is_none() {
+            state.is_busy = true;
+            state.bytes_pending += bytes;
+            return true;
+        }
+        false
+    }
+
+    /// Says that nobody is at work with the log.
+    pub(crate) fn pause(&self) {
+        let mut state = self.lock();
+        state.is_busy = false;
+        if state.parcel.is_some() {
+            self.pushed.notify_one();
+        }
     }
 
     /// Waits until the last parcel was taken. Fails when nothing can be made durable any more.
     pub(crate) fn wait_until_taken(&self) -> Result<(), Fatal> {
         let mut state = self.lock();
         while state.parcel.is_some() && state.fatal.is_none() {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.taken.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         state.fatal.clone().map_or(Ok(()), Err)
     }
@@ -109,7 +142,7 @@ impl Outbox {
     pub(crate) fn wait_until_durable(&self, upto: Seq) -> Result<(), Fatal> {
         let mut state = self.lock();
         while state.durable < upto && state.fatal.is_none() {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.advanced.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         state.fatal.clone().map_or(Ok(()), Err)
     }
@@ -121,7 +154,7 @@ impl Outbox {
             if state.fatal.is_some() || state.done {
                 return None;
             }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.advanced.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         Some(state.durable)
     }
@@ -129,7 +162,7 @@ impl Outbox {
     /// Says that nothing more will be made durable.
     fn finish(&self) {
         self.lock().done = true;
-        self.changed.notify_all();
+        self.advanced.notify_all();
     }
 
     /// Returns how much fits into the next batch. As long as the disk is not known to be full, new work may use a part
@@ -148,7 +181,7 @@ impl Outbox {
     pub(crate) fn room_when_kept(&self) -> Room {
         let mut state = self.lock();
         while !state.is_kept && !state.done && state.fatal.is_none() {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.advanced.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         drop(state);
         self.room()
@@ -157,7 +190,7 @@ impl Outbox {
     /// Says that segments have been made ready, as far as there is room.
     pub(crate) fn kept(&self) {
         self.lock().is_kept = true;
-        self.changed.notify_all();
+        self.advanced.notify_all();
     }
 
     /// Tells whether the disk is full.
@@ -173,7 +206,7 @@ impl Outbox {
     /// Ends the thread, after what it has.
     pub(crate) fn close(&self) {
         self.lock().closed = true;
-        self.changed.notify_all();
+        self.pushed.notify_one();
     }
 
     pub(crate) fn durable(&self) -> Seq {
@@ -183,23 +216,27 @@ impl Outbox {
     fn next(&self) -> Option<Parcel> {
         let mut state = self.lock();
         loop {
-            if let Some(parcel) = state.parcel.take() {
-                self.changed.notify_all();
-                return Some(parcel);
+            if !state.is_busy {
+                if let Some(parcel) = state.parcel.take() {
+                    state.is_busy = true;
+                    self.taken.notify_all();
+                    return Some(parcel);
+                }
+                if state.closed {
+                    return None;
+                }
             }
-            if state.closed {
-                return None;
-            }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.pushed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    fn fail(&self, fatal: &Fatal) {
+    pub(crate) fn fail(&self, fatal: &Fatal) {
         let mut state = self.lock();
         state.fatal = Some(fatal.clone());
         // Nobody is told anything any more.
         state.parcel = None;
-        self.changed.notify_all();
+        self.taken.notify_all();
+        self.advanced.notify_all();
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -207,35 +244,56 @@ impl Outbox {
     }
 }
 
-/// The thread's own.
+/// Whoever makes parcels durable.
 pub(crate) struct Releaser {
-    pub(crate) log: SegmentLog<RealDisk>,
-    pub(crate) outbox: Arc<Outbox>,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) looked_for_room: Option<Duration>,
-    pub(crate) counters: Arc<Counters>,
+    log: SegmentLog<RealDisk>,
+    syncer: LogSyncer<RealDisk>,
+    outbox: Arc<Outbox>,
+    clock: Arc<dyn Clock>,
+    looked_for_room: Option<Duration>,
+    counters: Arc<Counters>,
 }
 
 impl Releaser {
-    /// Works until the outbox is closed or the disk fails.
-    pub(crate) fn run(mut self) {
-        let mut syncer = self.log.syncer();
-        while let Some(parcel) = self.outbox.next() {
-            if let Err(fatal) = self.send(parcel, &mut syncer) {
-                self.outbox.fail(&fatal);
+    pub(crate) fn new(
+        log: SegmentLog<RealDisk>,
+        outbox: Arc<Outbox>,
+        clock: Arc<dyn Clock>,
+        counters: Arc<Counters>,
+    ) -> Self {
+        let syncer = log.syncer();
+        Releaser { log, syncer, outbox, clock, looked_for_room: None, counters }
+    }
+
+    /// Makes parcels durable until the outbox is closed or the disk fails.
+    pub(crate) fn run(releaser: &Mutex<Self>, outbox: &Outbox) {
+        let lock = || releaser.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Some(parcel) = outbox.next() {
+            if lock().send(parcel).is_err() {
                 return;
             }
+            outbox.pause();
         }
-        // Later damage to the end of the log is then told from a torn tail. If it fails, it is merely not.
+        lock().finish();
+    }
+
+    /// Marks the end, so that later damage to the end of the log is told from a torn tail; if that fails, it is merely
+    /// not told.
+    fn finish(&mut self) {
         if self.log.mark().is_ok()
-            && let Ok(durable) = syncer.sync()
+            && let Ok(durable) = self.syncer.sync()
         {
             self.outbox.lock().durable = durable;
         }
         self.outbox.finish();
     }
 
-    fn send(&mut self, parcel: Parcel, syncer: &mut impl Syncer) -> Result<(), Fatal> {
+    /// Makes a parcel durable and lets go what waited for it.
+    pub(crate) fn send(&mut self, parcel: Parcel) -> Result<(), Fatal> {
+        self.try_send(parcel).inspect_err(|fatal| self.outbox.fail(fatal))
+    }
+
+    fn try_send(&mut self, parcel: Parcel) -> Result<(), Fatal> {
         let Parcel { mut batch, releases, upto, needs } = parcel;
         let bytes = batch.bytes();
         if !batch.is_empty() {
@@ -243,7 +301,8 @@ impl Releaser {
             let appended = self.log.append(expected, &mut batch, Class::Reserve);
             appended.map_err(|error| Fatal::Append(describe(&error).into()))?;
         }
-        let durable = if syncer.durable() < needs { self.sync(syncer)? } else { syncer.durable() };
+        let is_durable = self.syncer.durable() >= needs;
+        let durable = if is_durable { self.syncer.durable() } else { self.sync()? };
         debug_assert!(durable >= needs, "everything that was handed over was appended");
         self.look_for_room();
         let free = free(&self.log);
@@ -252,16 +311,16 @@ impl Releaser {
         state.bytes_pending = state.bytes_pending.saturating_sub(bytes);
         (state.durable, state.free, state.spare) = (durable, free, Some(batch));
         drop(state);
-        self.outbox.changed.notify_all();
+        self.outbox.advanced.notify_all();
         for release in releases {
             release();
         }
         Ok(())
     }
 
-    fn sync(&self, syncer: &mut impl Syncer) -> Result<Seq, Fatal> {
+    fn sync(&mut self) -> Result<Seq, Fatal> {
         let begun = self.clock.steady();
-        let durable = syncer.sync()?;
+        let durable = self.syncer.sync()?;
         self.counters.sync.add(self.clock.steady().saturating_sub(begun));
         Ok(durable)
     }

@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use broker::{Broker, Command, DecodeError, Event, Misfit, Retention};
@@ -19,6 +19,9 @@ use crate::mailman::Mailman;
 use crate::release::{Outbox, Releaser};
 use crate::upkeep::Upkeep;
 use crate::writer::{Asked, Queue, Writer};
+
+/// Bytes of the log after which the upkeep looks whether there is something to do.
+const RING_BYTES: u64 = 1 << 20;
 
 /// How a node is set up.
 #[derive(Clone, Debug)]
@@ -80,24 +83,29 @@ impl Node {
         );
         let (wake, woken) = sync_channel(1);
         let upkeep = Upkeep::new(&log, &settings, folded.snapshot, Arc::clone(&outbox), woken);
+        let last = log.last();
+        let releaser = Releaser::new(log, Arc::clone(&outbox), Arc::clone(&clock), Arc::clone(&counters));
+        let releaser = Arc::new(Mutex::new(releaser));
         let mut writer = Writer {
             time: BusTime::new(&*clock, folded.broker.time()),
             broker: folded.broker,
             queue: Arc::clone(&queue),
             outbox: Arc::clone(&outbox),
-            clock: Arc::clone(&clock),
+            clock,
             random: SystemRandom::new(),
             mailman: Mailman::new(Arc::clone(&queue)),
-            counters: Arc::clone(&counters),
+            counters,
             batch: Batch::with_capacity(1 << 20),
+            releaser: Arc::clone(&releaser),
             wake,
+            ring_bytes: RING_BYTES.min(settings.log.segment_bytes / 16).min(settings.snapshot_bytes / 16),
             unheard: 0,
-            needs: log.last(),
+            needs: last,
         };
         let retention = settings.retention;
         queue.push(first_job(retention)).expect("a queue that was just made is open");
-        let releaser = Releaser { log, outbox: Arc::clone(&outbox), clock, looked_for_room: None, counters };
-        node.adopt(spawn("log", move || releaser.run()));
+        let made = Arc::clone(&outbox);
+        node.adopt(spawn("log", move || Releaser::run(&releaser, &made)));
         node.adopt(spawn("upkeep", move || upkeep.run()));
         node.adopt(spawn("writer", move || {
             let ended = writer.run();

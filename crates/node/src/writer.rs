@@ -14,7 +14,7 @@ use crate::clock::{BusTime, Clock, SystemRandom};
 use crate::counters::Counters;
 use crate::failure::{CallError, Fatal};
 use crate::mailman::Mailman;
-use crate::release::{Outbox, Parcel, Release};
+use crate::release::{Outbox, Parcel, Release, Releaser};
 use crate::turn::Turn;
 
 /// Bytes of a batch after which a turn ends; what was asked meanwhile comes into the next one.
@@ -117,8 +117,12 @@ pub(crate) struct Writer {
     pub(crate) mailman: Mailman,
     pub(crate) counters: Arc<Counters>,
     pub(crate) batch: Batch,
+    /// Makes small batches durable on this thread.
+    pub(crate) releaser: Arc<Mutex<Releaser>>,
     /// Rings the upkeep with the number of bytes that were appended.
     pub(crate) wake: SyncSender<u64>,
+    /// Bytes after which it rings.
+    pub(crate) ring_bytes: u64,
     /// Bytes for which it has not rung yet.
     pub(crate) unheard: u64,
     /// The last event that must be durable before an answer leaves.
@@ -135,7 +139,7 @@ impl Writer {
             let asked = self.queue.take(wait);
             let slept = self.clock.steady().saturating_sub(planned) > GAP + wait;
             let is_over = asked.closed && asked.is_empty();
-            self.turn(asked, slept);
+            self.turn(asked, slept)?;
             planned = self.clock.steady();
             if is_over {
                 return self.outbox.wait_until_durable(self.needs);
@@ -152,7 +156,7 @@ impl Writer {
         by_bus.into_iter().chain(by_wall).min().unwrap_or(IDLE).min(IDLE)
     }
 
-    fn turn(&mut self, asked: Asked, slept: bool) {
+    fn turn(&mut self, asked: Asked, slept: bool) -> Result<(), Fatal> {
         let room = self.outbox.room();
         let bytes_max = TURN_BYTES.min(room.batch_bytes_max / 2);
         let mut turn = Turn {
@@ -185,27 +189,34 @@ impl Writer {
         if !jobs.is_empty() {
             self.queue.put_back(jobs);
         }
-        self.commit();
+        self.commit()
     }
 
     /// Hands over the events of the turn, and what waits for them.
-    fn commit(&mut self) {
+    fn commit(&mut self) -> Result<(), Fatal> {
         let upto = self.broker.last();
         let releases = std::mem::take(&mut self.mailman.releases);
         if self.batch.is_empty() && releases.is_empty() {
-            return;
+            return Ok(());
         }
         let batch = std::mem::replace(&mut self.batch, self.outbox.batch());
         if !batch.is_empty() {
             self.counters.batches.fetch_add(1, Ordering::Relaxed);
             self.counters.events.fetch_add(batch.count(), Ordering::Relaxed);
             self.counters.bytes.fetch_add(batch.bytes(), Ordering::Relaxed);
-            // Who is busy with the last ring hears of it with the next.
             self.unheard += batch.bytes();
-            if self.wake.try_send(self.unheard).is_ok() {
+            // Who is busy with the last ring hears of it with the next.
+            if self.unheard >= self.ring_bytes && self.wake.try_send(self.unheard).is_ok() {
                 self.unheard = 0;
             }
         }
-        self.outbox.push(Parcel { batch, releases, upto, needs: self.needs });
+        let parcel = Parcel { batch, releases, upto, needs: self.needs };
+        if !self.outbox.begin_alone(parcel.batch.bytes()) {
+            self.outbox.push(parcel);
+            return Ok(());
+        }
+        self.releaser.lock().unwrap_or_else(PoisonError::into_inner).send(parcel)?;
+        self.outbox.pause();
+        Ok(())
     }
 }

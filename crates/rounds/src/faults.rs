@@ -78,6 +78,10 @@ pub const PARTS: &[Part] = &[
         run: priorities::run,
     },
     Part { name: "python", summary: "a session by httpx and websockets", run: crate::python::session },
+    Part { name: "wire", summary: "a small platform of Agent Wire", run: crate::python::wire },
+    Part { name: "bus-python", summary: "a bus client by httpx and websockets", run: crate::python::bus },
+    Part { name: "bus-node", summary: "a bus client by fetch and ws", run: crate::javascript::bus },
+    Part { name: "coord-python", summary: "two coord agents", run: crate::python::coord },
     Part {
         name: "openapi",
         summary: "requests that schemathesis makes up from the OpenAPI document",

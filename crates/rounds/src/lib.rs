@@ -13,6 +13,7 @@ mod folders;
 pub mod history;
 pub mod hostile;
 pub mod http;
+pub mod javascript;
 mod load;
 pub mod python;
 mod random;

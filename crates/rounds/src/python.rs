@@ -15,13 +15,37 @@ const EXCLUDED: &str = "positive_data_acceptance";
 
 /// Runs the scripted session.
 pub fn session(stage: &Stage) -> anyhow::Result<Saw> {
+    script(stage, "session.py")
+}
+
+/// Runs a client of the AgentMessage bus.
+pub fn bus(stage: &Stage) -> anyhow::Result<Saw> {
+    script(stage, "bus_client.py")
+}
+
+/// Runs two agents of the Agent Communication Protocols.
+pub fn coord(stage: &Stage) -> anyhow::Result<Saw> {
+    script(stage, "coord_client.py")
+}
+
+/// Runs a session that takes the bus for a PDS.
+pub fn repo(stage: &Stage) -> anyhow::Result<Saw> {
+    script(stage, "repo.py")
+}
+
+/// Runs a small platform of Agent Wire.
+pub fn wire(stage: &Stage) -> anyhow::Result<Saw> {
+    script(stage, "wire_agent.py")
+}
+
+fn script(stage: &Stage, name: &str) -> anyhow::Result<Saw> {
     let python = match python() {
         Ok(python) => python,
         Err(why) => return Ok(Saw::Skipped(why)),
     };
     with_server(stage, |server, _| {
-        let output = program(&python, server).arg("session.py").output().context("starting python")?;
-        ensure!(output.status.success(), "session.py failed:\n{}", said(&output));
+        let output = program(&python, server).arg(name).output().context("starting python")?;
+        ensure!(output.status.success(), "{name} failed:\n{}", said(&output));
         Ok(Saw::This(said(&output).trim().replace('\n', "; ")))
     })
 }
@@ -71,7 +95,7 @@ pub fn schemathesis(stage: &Stage) -> anyhow::Result<Saw> {
     })
 }
 
-fn with_server(
+pub(crate) fn with_server(
     stage: &Stage,
     work: impl FnOnce(&Server, &Path) -> anyhow::Result<Saw>,
 ) -> anyhow::Result<Saw> {
@@ -105,14 +129,18 @@ fn settings(server: &Server) -> anyhow::Result<String> {
 /// A program in the folder of the clients.
 fn program(python: &Path, server: &Server) -> Command {
     let mut command = Command::new(python);
+    equip(&mut command, server).stdin(Stdio::null());
+    command
+}
+
+/// Tells a client where the server is and who administers it.
+pub(crate) fn equip<'c>(command: &'c mut Command, server: &Server) -> &'c mut Command {
     command
         .current_dir(clients())
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .env("PYTHONPATH", clients())
         .env("CONVOKE_TEST_URL", format!("http://{}", server.address()))
         .env("CONVOKE_TEST_OPERATOR", server.operator())
-        .stdin(Stdio::null());
-    command
 }
 
 /// Returns the interpreter with our packages, made if there is none; or why there cannot be one.
@@ -122,10 +150,10 @@ fn python() -> Result<PathBuf, String> {
         .map_err(|error| format!("the Python packages cannot be installed: {error}"))
 }
 
-fn said(output: &Output) -> String {
+pub(crate) fn said(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-fn clients() -> PathBuf {
+pub(crate) fn clients() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients")
 }

@@ -48,13 +48,18 @@ impl Socket {
         }
     }
 
-    /// Opens a socket, whatever the server says then.
+    /// Opens a socket of an agent, whatever the server says then.
     pub fn shake_hands(address: &str, agent: &str, token: &str, query: &str) -> io::Result<Self> {
+        Socket::at(address, &format!("/v1/agents/{agent}/socket{query}"), token)
+    }
+
+    /// Opens a socket at a path.
+    pub fn at(address: &str, path: &str, token: &str) -> io::Result<Self> {
         let mut line = Line::connect(address)?;
         let authorization =
             if token.is_empty() { String::new() } else { format!("Authorization: Bearer {token}\r\n") };
         let request = format!(
-            "GET /v1/agents/{agent}/socket{query} HTTP/1.1\r\nHost: {address}\r\n{authorization}\
+            "GET {path} HTTP/1.1\r\nHost: {address}\r\n{authorization}\
              Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
              Sec-WebSocket-Key: {KEY}\r\n\r\n"
         );
@@ -87,6 +92,18 @@ impl Socket {
                     return Ok(Came::Closed(code));
                 }
                 PING => self.line.write(&frame(PONG, true, &payload))?,
+                _ => {}
+            }
+        }
+    }
+
+    /// Answers the next ping; texts that come before it are lost.
+    pub fn answer_ping(&mut self) -> io::Result<()> {
+        loop {
+            let (kind, payload) = self.frame()?;
+            match kind {
+                PING => return self.line.write(&frame(PONG, true, &payload)),
+                CLOSE => return Err(io::Error::other("closed instead of a ping")),
                 _ => {}
             }
         }

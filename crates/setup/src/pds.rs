@@ -93,9 +93,19 @@ impl Client {
         String::from_utf8(output.stdout).context("what came back is not UTF-8")
     }
 
-    /// A program that uses the client.
+    /// A program of ours that uses the client.
     pub fn program(&self, name: &str) -> Command {
-        self.node.command(&self.folder.join(name))
+        self.command(&self.folder.join(name))
+    }
+
+    /// Any program for the same Node.js.
+    pub fn command(&self, script: &Path) -> Command {
+        self.node.command(script)
+    }
+
+    /// Returns a file beside which the packages lie.
+    pub fn modules(&self) -> PathBuf {
+        self.folder.join("package.json")
     }
 
     /// Runs a program, gives it a side on its standard input, and waits for its end.

@@ -33,6 +33,7 @@ fn options(names: &Names) -> Options<'_> {
         trusts: &|_| true,
         seals: None,
         came: None,
+        to: None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use dialect::{Dialect, Encoded, Link, Name, Names, get, put};
 use json::{Finding, Findings, Limits, Value};
-use message::{Message, Origin, Timestamp, WrittenTimestamp, codes};
+use message::{Address, Message, Origin, Timestamp, WrittenTimestamp, codes};
 
 use crate::copy::{bare, digest};
 use crate::edit::{Edit, apply, diff};
@@ -25,6 +25,8 @@ pub struct Options<'o> {
     pub seals: Option<&'o dyn Fn(&Origin) -> String>,
     /// When the document came, for those that do not say when they were made.
     pub came: Option<Timestamp>,
+    /// To whom it went, for those that do not say so themselves.
+    pub to: Option<&'o [Address]>,
 }
 
 /// Whether the origin travels with a translation.
@@ -204,12 +206,14 @@ impl Job<'_> {
     }
 
     fn write(&self, message: &Message) -> Written {
-        let dated = self.options.came.filter(|_| message.created.is_none()).map(|came| {
-            let mut dated = message.clone();
-            dated.created = Some(WrittenTimestamp::from(came));
-            dated
+        let came = self.options.came.filter(|_| message.created.is_none());
+        let told = (came.is_some() || self.options.to.is_some()).then(|| {
+            let mut told = message.clone();
+            told.created = told.created.or(came.map(WrittenTimestamp::from));
+            told.to = self.options.to.map_or(told.to, <[Address]>::to_vec);
+            told
         });
-        let message = dated.as_ref().unwrap_or(message);
+        let message = told.as_ref().unwrap_or(message);
         let Encoded { document, links, invented } =
             crate::dialect(self.to).encode(message, self.options.names);
         Written { target: Value::Object(document), links, invented }

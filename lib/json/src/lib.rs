@@ -15,6 +15,7 @@
 //! ```
 #![deny(missing_docs)]
 
+mod compact;
 mod finding;
 mod number;
 mod parse;
@@ -26,6 +27,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
+pub use compact::compact;
 pub use finding::{Finding, Findings, Source, excerpt};
 pub use number::Number;
 pub use parse::{Limits, ParseError, ParseErrorKind, parse, parse_str};

@@ -35,6 +35,21 @@ fn good_texts_come_back_compact() {
 }
 
 #[test]
+fn blanks_between_tokens_are_left_out() {
+    let cases = [
+        ("{\"a\":1}", "{\"a\":1}"),
+        (" { \"a b\" :\t[ 1 , \"\\\" \" ]\r\n} ", "{\"a b\":[1,\"\\\" \"]}"),
+        ("\"\\\\\" ", "\"\\\\\""),
+        ("\"é \\u00e9\"", "\"é \\u00e9\""),
+        ("\"open", "\"open"),
+        ("\"open\\", "\"open\\"),
+    ];
+    for (text, compact) in cases {
+        assert_eq!(crate::compact(text), compact, "{text}");
+    }
+}
+
+#[test]
 fn bad_texts_are_refused_with_code_and_place() {
     let cases: [(&[u8], &str); 36] = [
         (b"", "json 1:1"),
@@ -241,6 +256,7 @@ proptest! {
     #[test]
     fn what_is_written_reads_back(value in any_value()) {
         let text = value.to_string();
+        prop_assert_eq!(crate::compact(&text), text.as_str());
         prop_assert_eq!(&read(&text), &value);
         prop_assert_eq!(read(&text).to_string(), text);
     }

@@ -184,6 +184,7 @@ impl Task {
             trusts: &|_| true,
             seals: None,
             came: None,
+            to: None,
         }
     }
 }

@@ -90,7 +90,9 @@ impl Stage {
                 self.world.reload();
                 Vec::new()
             }
-            "receipt" | "inbox" | "look" | "dead" | "counts" | "carries" => self.look(verb, &words),
+            "receipt" | "inbox" | "unread" | "look" | "dead" | "counts" | "carries" => {
+                self.look(verb, &words)
+            }
             "send" => self.send(&words),
             "flood" => self.flood(&words),
             "take" => self.take(&words),
@@ -277,6 +279,7 @@ impl Stage {
     fn look(&self, verb: &str, words: &[&str]) -> Vec<String> {
         match verb {
             "receipt" => show::receipt(self, self.message(words[0])),
+            "unread" => show::unread(self, self.agent(words[0])),
             "inbox" => show::inbox(self, self.agent(words[0])),
             "look" => show::agent(self, words[0]),
             "dead" => show::dead(self),

@@ -6,7 +6,7 @@ use crate::tests::language::Stage;
 use crate::tests::world::{Outcome, START_MS};
 use crate::{
     Accepted, AgentKey, Broker, Delivery, Effect, EntryKey, Event, Failed, MessageKey, Next, Receipted,
-    Reply, Time, Tried,
+    Reply, Time, Tried, WaitingView,
 };
 
 pub(crate) fn outcome(stage: &Stage, outcome: &Outcome) -> Vec<String> {
@@ -163,7 +163,14 @@ pub(crate) fn receipt(stage: &Stage, id: MessageId) -> Vec<String> {
 }
 
 pub(crate) fn inbox(stage: &Stage, agent: AgentKey) -> Vec<String> {
-    let (views, more) = stage.world.broker.inbox(agent, Time(stage.world.wall), 5);
+    waiting(stage, stage.world.broker.inbox(agent, Time(stage.world.wall), 5))
+}
+
+pub(crate) fn unread(stage: &Stage, agent: AgentKey) -> Vec<String> {
+    waiting(stage, stage.world.broker.unread(agent, Time(stage.world.wall), 5))
+}
+
+fn waiting(stage: &Stage, (views, more): (Vec<WaitingView>, u64)) -> Vec<String> {
     let mut told: Vec<String> = views
         .iter()
         .map(|view| format!("{}, {}, {}", label(stage, view.id), view.priority, view.stage))

@@ -23,7 +23,8 @@ pub(crate) fn run(
     let names = names(identities)?;
     // The user of the command line is trusted with his own files.
     let (names, limits, carry) = (&names, Limits::DOCUMENT, Carry::Origin);
-    let options = Options { names, limits, carry, reports, trusts: &|_| true, seals: None, came: None };
+    let options =
+        Options { names, limits, carry, reports, trusts: &|_| true, seals: None, came: None, to: None };
     let files: Vec<String> = file.into_iter().collect();
     let mut all_done = true;
     inputs::for_each(&files, &mut Output::new(), |output, input| {

@@ -1,5 +1,5 @@
-//! Clients that others wrote: Python's `httpx` and `websockets`, and `schemathesis`, which makes requests up. `curl` is
-//! tested with the examples of the README (`docs.rs`).
+//! Clients that others wrote: Python's `httpx` and `websockets`, `fetch` and `ws` of JavaScript, and `schemathesis`,
+//! which makes requests up. `curl` is tested with the examples of the README (`docs.rs`).
 //!
 //! Where they cannot be had the tests pass and say what they skipped.
 
@@ -11,6 +11,26 @@ fn a_session_in_python() {
 }
 
 #[test]
+fn a_platform_of_agent_wire_in_python() {
+    run("wire");
+}
+
+#[test]
 fn requests_made_up_from_the_openapi_document() {
     run("openapi");
+}
+
+#[test]
+fn a_bus_client_in_python() {
+    run("bus-python");
+}
+
+#[test]
+fn a_bus_client_in_javascript() {
+    run("bus-node");
+}
+
+#[test]
+fn coord_agents_in_python() {
+    run("coord-python");
 }

@@ -4,6 +4,7 @@
 mod bus;
 mod card;
 mod clients;
+mod crossing;
 mod demo;
 mod docs;
 mod doctor;
@@ -27,3 +28,4 @@ mod tls;
 mod translate;
 mod up;
 mod validate;
+mod wire;

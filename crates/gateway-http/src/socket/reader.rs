@@ -32,7 +32,7 @@ enum Op {
 /// What came of it.
 pub(super) enum Done {
     Accepted(Box<Accepted>),
-    Brief { reference: Option<Box<str>>, receipted: Receipted, stage: &'static str },
+    Brief { reference: Option<Box<str>>, receipted: Receipted, stage: &'static str, _sending: Box<Sending> },
     Settled { reference: Option<Box<str>> },
     Refused { reference: Option<Box<str>>, delivery: Option<Box<str>>, problem: Box<Problem> },
 }
@@ -179,7 +179,7 @@ impl Reader {
 impl Op {
     fn carry_out(self, turn: &mut Turn<'_>, agents: &[AgentKey], receipts: Receipts) -> Done {
         match self {
-            Op::Send { reference, sending } => accept(turn, *sending, receipts, reference),
+            Op::Send { reference, sending } => accept(turn, sending, receipts, reference),
             Op::Note { reference, sending } => match sending.note(turn) {
                 Ok(()) => Done::Settled { reference },
                 Err(problem) => Done::Refused { reference, delivery: None, problem: Box::new(problem) },
@@ -197,7 +197,12 @@ impl Op {
     }
 }
 
-fn accept(turn: &mut Turn<'_>, sending: Sending, receipts: Receipts, reference: Option<Box<str>>) -> Done {
+fn accept(
+    turn: &mut Turn<'_>,
+    sending: Box<Sending>,
+    receipts: Receipts,
+    reference: Option<Box<str>>,
+) -> Done {
     let waits = sending.waits();
     let refuse = |reference, problem| Done::Refused { reference, delivery: None, problem: Box::new(problem) };
     if receipts == Receipts::Brief && !waits {
@@ -211,7 +216,8 @@ fn accept(turn: &mut Turn<'_>, sending: Sending, receipts: Receipts, reference: 
         } else {
             "stored"
         };
-        return Done::Brief { reference, receipted, stage };
+        // What was read is let go by whoever writes the receipt: this thread has more to do.
+        return Done::Brief { reference, receipted, stage, _sending: sending };
     }
     match sending.accept_and_look(turn) {
         Ok(accepted) => Done::Accepted(Box::new(Accepted {

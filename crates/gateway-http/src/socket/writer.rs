@@ -133,7 +133,7 @@ impl Writer {
     /// Returns what the peer is told of its frame, if anything.
     fn told(&self, done: Done, waits: &Arc<Semaphore>, out: &mpsc::WeakSender<Out>) -> Option<String> {
         match done {
-            Done::Brief { reference, receipted, stage } => {
+            Done::Brief { reference, receipted, stage, .. } => {
                 Some(frame::brief(reference.as_deref(), receipted.id, stage, receipted.duplicate))
             }
             Done::Accepted(accepted) => Some(self.accepted(*accepted, waits, out)),

@@ -6,7 +6,7 @@ use axum::extract::ws::{CloseFrame, Message, WebSocket};
 use broker::{Command, Delay, Nack};
 use futures_util::SinkExt;
 use futures_util::stream::SplitSink;
-use message::{AgentName, MessageId, Seq};
+use message::{AgentName, Seq};
 use node::{Letter, Subscription};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
@@ -114,10 +114,9 @@ impl Writer {
                 Out::Refused(refusals) => {
                     for (about, problem) in refusals {
                         let Some((agent, uri)) = &self.names else { continue };
-                        let id = MessageId::new(self.hub.node().wall().0, random());
-                        let about = about.as_deref();
+                        let (about, at) = (about.as_deref(), self.hub.node().wall().timestamp());
                         let text =
-                            (self.manner.refuse)(&Refused { agent, uri, about, problem: &problem, id });
+                            (self.manner.refuse)(&Refused { agent, uri, about, problem: &problem, at });
                         self.feed(Message::Text(text.into())).await?;
                     }
                 }
@@ -188,11 +187,4 @@ impl Writer {
 
 fn of(letter: &Letter) -> Written {
     (letter.agent, letter.delivery.delivery)
-}
-
-/// Returns random bytes; without any, ids differ by their time only.
-fn random() -> [u8; 10] {
-    let mut bytes = [0; 10];
-    let _filled = getrandom::fill(&mut bytes);
-    bytes
 }

@@ -6,7 +6,7 @@ use super::Store;
 use crate::error::HistoryError;
 
 /// The form of the tables; a file of another form is made anew.
-pub(crate) const VERSION: i64 = 1;
+pub(crate) const VERSION: i64 = 2;
 /// Says that a database file is ours: `CVKH`.
 pub(crate) const APPLICATION: i64 = 0x4356_4b48;
 
@@ -84,6 +84,14 @@ CREATE TABLE sessions (
 );
 CREATE INDEX session_keys ON sessions (session, opened);
 CREATE INDEX session_open ON sessions (agent) WHERE closed IS NULL;
+CREATE TABLE topics (
+    topic TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    message INTEGER NOT NULL,
+    digest BLOB NOT NULL,
+    hash BLOB NOT NULL,
+    PRIMARY KEY (topic, number)
+) WITHOUT ROWID;
 CREATE TABLE gaps (first INTEGER PRIMARY KEY, last INTEGER NOT NULL, why TEXT NOT NULL);
 CREATE TABLE counts (
     what TEXT NOT NULL,

@@ -13,7 +13,7 @@ use super::world::{Gate, Seeded, World, settings};
 use crate::History;
 
 /// Every table whose rows follow from the log.
-const TABLES: [&str; 11] = [
+const TABLES: [&str; 12] = [
     "messages",
     "deliveries",
     "participants",
@@ -22,6 +22,7 @@ const TABLES: [&str; 11] = [
     "groups",
     "members",
     "sessions",
+    "topics",
     "gaps",
     "counts",
     "vocabulary",

@@ -37,13 +37,13 @@ impl<'s> Worker<'s> {
         };
         let fold = Fold::load(&store, &marks);
         match fold {
-            Ok(fold) => Ok(Worker { shared, store, fold, marks, words: String::new(), asked: super::now() }),
+            Ok(fold) => Ok(Worker::new(shared, store, fold, marks)),
             Err(error) if error.is_damage() => {
                 drop(store);
                 set_aside(&shared.settings.file, DAMAGED)?;
                 let (store, marks) = fresh(&shared.settings)?;
                 let fold = Fold::load(&store, &marks)?;
-                Ok(Worker { shared, store, fold, marks, words: String::new(), asked: super::now() })
+                Ok(Worker::new(shared, store, fold, marks))
             }
             Err(error) => Err(error),
         }

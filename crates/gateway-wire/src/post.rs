@@ -1,0 +1,57 @@
+//! Taking a wire in.
+
+use axum::extract::RawQuery;
+use axum::http::HeaderMap;
+use axum::response::Response;
+use dialect::Name;
+use gateway::{Body, Caller, Problem, Query, Sending};
+use message::{Address, Kind};
+
+use crate::concern;
+
+/// Takes a wire in and answers with its receipt.
+pub(crate) async fn send(
+    caller: Caller,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let body = gateway::body(body)?;
+    let query = Query(query.as_deref());
+    let asking = gateway::asking(query, &headers)?;
+    let mut sending = Sending::read(&caller.hub, &caller.principal, &body, Some(Name::Wire), asking)?;
+    match named(query)? {
+        Some(address) => send_to(&mut sending, address)?,
+        None => concern::pass_on(&caller.hub, &mut sending).await?,
+    }
+    gateway::post(&caller, sending).await
+}
+
+/// Returns the queue or agent that the query names.
+fn named(query: Query<'_>) -> Result<Option<Address>, Problem> {
+    let wrong = |error: message::AddressError| Problem::bad_request(error.to_string());
+    match (query.get("role")?, query.get("to")?) {
+        (Some(_), Some(_)) => Err(Problem::bad_request("name a role or a recipient, not both")),
+        (Some(role), None) => {
+            let role = role.strip_prefix("roles.").unwrap_or(&role);
+            role.parse().map(|role| Some(Address::Role(role))).map_err(wrong)
+        }
+        (None, Some(to)) => to.parse().map(Some).map_err(wrong),
+        (None, None) => Ok(None),
+    }
+}
+
+/// Sends a brief where the query says. Every other wire says itself where it goes.
+fn send_to(sending: &mut Sending, address: Address) -> Result<(), Problem> {
+    let incoming = &mut sending.incoming;
+    if matches!(incoming.message.kind, Kind::TaskRequest | Kind::HandoffOffer) {
+        incoming.send_to(vec![address]);
+        return Ok(());
+    }
+    if incoming.to() == [address] {
+        return Ok(());
+    }
+    Err(Problem::bad_request(
+        "only a brief is sent where the query says: this wire names its recipient itself",
+    ))
+}

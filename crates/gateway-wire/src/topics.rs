@@ -1,0 +1,139 @@
+//! Topics: what was posted to a role, a topic, a channel or everyone, and what was said about a task, in order.
+//!
+//! Everybody may read a topic. What a message says is shown to those who may see it: in topics and channels everybody,
+//! in roles and tasks whoever has to do with it. The others see that it is there, and the pointer to a brief.
+
+use axum::extract::RawQuery;
+use axum::http::StatusCode;
+use axum::response::Response;
+use gateway::{Answer, At, Caller, Hub, Problem, Query};
+use history::{Post, Topic, of_task};
+use json::{Limits, Value};
+use message::{Address, Dialect, Envelope, Kind, Seq, Timestamp};
+
+use crate::inbox::{BYTES_MAX, wire};
+
+const LIMIT_DEFAULT: u64 = 100;
+const LIMIT_MAX: u64 = 1_000;
+/// What stands before the id of a task that is none of the ledger.
+const TASK: &str = "task:";
+const ROLE: &str = "roles.";
+
+/// Shows the messages of a topic.
+pub(crate) async fn read(
+    caller: Caller,
+    At(topic): At<String>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, Problem> {
+    let query = Query(query.as_deref());
+    let limit = query.number("limit")?.unwrap_or(LIMIT_DEFAULT).clamp(1, LIMIT_MAX);
+    let after = query.number("after")?.unwrap_or(0);
+    let name = name_of(&topic)?;
+    let hub = &caller.hub;
+    hub.catch_up().await?;
+    // One more tells whether there is more.
+    let asked_max = usize::try_from(limit).unwrap_or(1) + 1;
+    let asked = Topic { name: name.clone(), scope: caller.principal.scope(), after, limit: asked_max };
+    let mut posts = hub.ask(move |history| history.topic(&asked)).await?;
+    let mut has_more = posts.len() == asked_max;
+    posts.truncate(asked_max - 1);
+    let (mut shown, mut bytes_left, mut last) = (Vec::with_capacity(posts.len()), BYTES_MAX, after);
+    for (post, body) in posts.iter().zip(bodies(hub, &posts)) {
+        let text = entry(hub, &name, post, &body)?;
+        if !shown.is_empty() && text.len() > bytes_left {
+            has_more = true;
+            break;
+        }
+        bytes_left = bytes_left.saturating_sub(text.len());
+        last = post.number;
+        shown.push(text);
+    }
+    let next =
+        has_more.then(|| format!("/wire/topics/{}/messages?after={last}&limit={limit}", quoted(&topic)));
+    let next = next.map_or(Value::Null, Value::from);
+    let links = Answer::new().value("next", &next).end();
+    let answer = Answer::new().text("topic_id", &topic).list("messages", shown).raw("links", &links);
+    Ok(answer.respond(StatusCode::OK))
+}
+
+/// Returns by which name the history knows a topic: an id of the ledger is a task, a bare word is a topic.
+fn name_of(topic: &str) -> Result<String, Problem> {
+    let task = topic.strip_prefix(TASK).or_else(|| (dialect_wire::task_id(topic) == topic).then_some(topic));
+    if let Some(task) = task {
+        return Ok(of_task(task));
+    }
+    let address = topic.parse().map_err(|error| Problem::bad_request(format!("{topic:?}: {error}")))?;
+    match address {
+        Address::Role(_) | Address::Topic(_) | Address::Channel(_) | Address::All => Ok(topic.to_owned()),
+        Address::Agent(_) if !topic.contains(':') => Ok(format!("#{topic}")),
+        Address::Agent(_) | Address::Session { .. } => {
+            Err(Problem::bad_request("an agent is no topic: its messages are in its inbox"))
+        }
+    }
+}
+
+/// Reads what was posted; what the log no longer has is empty.
+fn bodies(hub: &Hub, posts: &[Post]) -> Vec<Vec<u8>> {
+    let places: Vec<Seq> = posts.iter().map(|post| post.row.body).collect();
+    let one_by_one = |_| places.iter().map(|place| hub.node().body(*place).unwrap_or_default()).collect();
+    hub.node().bodies(&places).unwrap_or_else(one_by_one)
+}
+
+fn entry(hub: &Hub, topic: &str, post: &Post, body: &[u8]) -> Result<String, Problem> {
+    let row = &post.row;
+    let message = match Envelope::open(body) {
+        Some(envelope) if post.is_visible || is_posted(&envelope) => wire(hub, row.id, body)?.text,
+        Some(_) | None => pointer(topic, post).unwrap_or_else(|| "null".to_owned()),
+    };
+    Ok(Answer::with_capacity(message.len() + 384)
+        .number("sequence_number", post.number)
+        .text("consensus_timestamp", &consensus(row.at))
+        .text("running_hash", &post.hash.to_string())
+        .text("message_sha256", &post.digest.to_string())
+        .text("id", &row.id.to_string())
+        .text("sender", &row.from)
+        .raw("message", &message)
+        .end())
+}
+
+/// Tells whether a document is a wire that is posted for everybody.
+fn is_posted(envelope: &Envelope<'_>) -> bool {
+    let value = json::parse(envelope.document, Limits::DOCUMENT);
+    envelope.dialect == Dialect::Wire
+        && value.is_ok_and(|value| value.as_object().is_some_and(dialect_wire::is_posted))
+}
+
+/// Writes the pointer to work, which is all that a role's topic tells everybody.
+fn pointer(topic: &str, post: &Post) -> Option<String> {
+    let row = &post.row;
+    let task = row.task.as_deref().filter(|_| row.kind == Kind::TaskRequest)?;
+    let of_topic = topic.strip_prefix(ROLE).map(str::to_owned);
+    let role = of_topic.or_else(|| row.to.iter().find_map(role_of)).unwrap_or_else(|| "any".to_owned());
+    let payload = Answer::new().text("task_id", &dialect_wire::task_id(task)).text("role", &role).end();
+    let wire = Answer::new().text("wire", "1.0").text("type", "available").text("sender", &row.from);
+    Some(wire.text("ts", &row.at.to_string()).raw("payload", &payload).end())
+}
+
+fn role_of(address: &Address) -> Option<String> {
+    match address {
+        Address::Role(role) => Some(role.to_string()),
+        Address::Agent(_)
+        | Address::Session { .. }
+        | Address::Topic(_)
+        | Address::Channel(_)
+        | Address::All => None,
+    }
+}
+
+/// Writes a time as ledgers do: seconds and nanoseconds.
+fn consensus(at: Timestamp) -> String {
+    let micros = at.unix_micros();
+    format!("{}.{:06}000", micros.div_euclid(1_000_000), micros.rem_euclid(1_000_000))
+}
+
+/// Quotes a name for a path.
+fn quoted(name: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b':');
+    let quote = |byte: u8| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    name.bytes().map(quote).collect()
+}
