@@ -167,6 +167,14 @@ impl Side {
 }
 
 impl Taking {
+    /// Tells whether each document is acknowledged by itself.
+    pub(crate) fn settles_each(self) -> bool {
+        match self {
+            Taking::Nats | Taking::RedisSingle | Taking::Ours => true,
+            Taking::RedisTogether => false,
+        }
+    }
+
     pub(crate) const ALL: [Taking; 4] =
         [Taking::Ours, Taking::Nats, Taking::RedisSingle, Taking::RedisTogether];
 
