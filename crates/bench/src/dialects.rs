@@ -13,7 +13,7 @@ use dialect::Name;
 use crate::area::{Area, Options, Outcome};
 use crate::figures::{self, Pace, Series, Timing};
 use crate::machine::Machine;
-use crate::setup::{self, progress};
+use crate::progress::progress;
 use crate::valgrind;
 
 use task::{Plan, Task, Work};

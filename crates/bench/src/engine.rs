@@ -21,10 +21,10 @@ use crate::child::{self, Place, number};
 use crate::figures::{self, Pace, Series, Timing};
 use crate::findings::{Aim, Finding, Sheet};
 use crate::log::append;
+use crate::progress::progress;
 use crate::raw::Raw;
 use crate::ring::Scale;
 use crate::scratch::{self, Scratch, load_average};
-use crate::setup::{self, progress};
 use crate::valgrind;
 
 use bus::Bus;

@@ -14,7 +14,7 @@ use anyhow::Context;
 use crate::area::{Area, Options, Outcome};
 use crate::figures::{self, Pace, Series, Timing};
 use crate::machine::Machine;
-use crate::setup::{self, progress};
+use crate::progress::progress;
 use crate::valgrind;
 
 use corpus::{Case, Corpus};

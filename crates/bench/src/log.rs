@@ -13,9 +13,9 @@ use anyhow::Context;
 use crate::area::{Area, Options, Outcome};
 use crate::figures::{Pace, Series, Timing};
 use crate::findings::{Aim, Finding, Sheet};
+use crate::progress::progress;
 use crate::ring::Scale;
 use crate::scratch::{Scratch, load_average};
-use crate::setup::{self, progress};
 use crate::valgrind;
 
 use append::{Side, Sides};

@@ -16,13 +16,12 @@ mod findings;
 mod lexicon;
 mod log;
 mod machine;
-mod node;
 mod parts;
 mod peers;
+mod progress;
 mod raw;
 mod ring;
 mod scratch;
-mod setup;
 mod table;
 #[cfg(test)]
 mod tests;

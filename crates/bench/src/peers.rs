@@ -31,8 +31,8 @@ use crate::area::{Area, Length, Options, Outcome};
 use crate::args::UsageError;
 use crate::figures::Pace;
 use crate::findings::{Finding, Sheet};
+use crate::progress::progress;
 use crate::scratch::{Scratch, load_average};
-use crate::setup::progress;
 
 use clock::Quiet;
 use document::{Recipients, Worth};

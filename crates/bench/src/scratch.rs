@@ -7,7 +7,7 @@ use anyhow::Context;
 use tempfile::TempDir;
 
 use crate::ring::Scale;
-use crate::setup::{self, SetupError};
+use setup::SetupError;
 
 const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 

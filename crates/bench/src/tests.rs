@@ -4,7 +4,6 @@ mod args;
 mod dialects;
 mod engine;
 mod figures;
-mod installing;
 mod lexicon;
 mod log;
 mod peers;

@@ -27,7 +27,7 @@ pub(crate) struct Args {
     /// The program; beside this one by default
     #[arg(long, env = "CONVOKE_BINARY", value_name = "FILE")]
     pub(crate) binary: Option<PathBuf>,
-    /// How often the server is killed in the part `kills`, instead of what the size says
+    /// How often the server is killed in the parts `kills` and `doors`, instead of what the size says
     #[arg(long, value_name = "N")]
     pub(crate) rounds: Option<u64>,
     /// From which everything follows; by default another one every time

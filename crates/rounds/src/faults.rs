@@ -12,11 +12,12 @@ mod replies;
 mod retries;
 mod scene;
 mod settings;
+mod sockets;
 mod stops;
 
 use std::path::PathBuf;
 
-use crate::{Plan, run};
+use crate::{Cast, Plan, run};
 
 /// What a part is given.
 #[derive(Clone, Debug)]
@@ -82,12 +83,20 @@ pub const PARTS: &[Part] = &[
     Part { name: "bus-python", summary: "a bus client by httpx and websockets", run: crate::python::bus },
     Part { name: "bus-node", summary: "a bus client by fetch and ws", run: crate::javascript::bus },
     Part { name: "coord-python", summary: "two coord agents", run: crate::python::coord },
+    Part { name: "repo-python", summary: "records, pages and blobs by atproto", run: crate::python::repo },
+    Part {
+        name: "pds",
+        summary: "190 calls by @atproto/api, beside what a real PDS answered",
+        run: crate::atproto::beside_a_pds,
+    },
+    Part { name: "follow", summary: "@atproto/api writes, ws follows", run: crate::atproto::following },
     Part {
         name: "openapi",
         summary: "requests that schemathesis makes up from the OpenAPI document",
         run: crate::python::schemathesis,
     },
     Part { name: "kills", summary: "killed under load, at any instant", run: kills },
+    Part { name: "doors", summary: "killed under load, with clients at every door", run: doors },
     Part { name: "full", summary: "a full disk", run: disk::full },
     Part { name: "slow-disk", summary: "a disk that takes its time", run: disk::slow },
     Part { name: "pause", summary: "the process sleeps, the clock jumps", run: stops::pause },
@@ -101,6 +110,11 @@ pub const PARTS: &[Part] = &[
         name: "descriptors",
         summary: "more connections than files may be open",
         run: floods::descriptors,
+    },
+    Part {
+        name: "sockets",
+        summary: "sockets that vanish, say half, say too much, are a thousand; at every door",
+        run: sockets::run,
     },
     Part { name: "herd", summary: "everybody comes back at once", run: floods::herd },
     Part { name: "overload", summary: "more than can be done, for long", run: floods::overload },
@@ -126,10 +140,24 @@ fn hostile(stage: &Stage) -> anyhow::Result<Saw> {
 }
 
 fn kills(stage: &Stage) -> anyhow::Result<Saw> {
+    killed(stage, Cast::Native)
+}
+
+fn doors(stage: &Stage) -> anyhow::Result<Saw> {
+    killed(stage, Cast::Everybody)
+}
+
+fn killed(stage: &Stage, cast: Cast) -> anyhow::Result<Saw> {
     let rounds = stage.size.pick(4, 60) as u64;
-    let plan = Plan { binary: stage.binary.clone(), seed: stage.seed, rounds, letters_max: 150, plant: None };
+    let binary = stage.binary.clone();
+    let plan = Plan { binary, seed: stage.seed, cast, rounds, letters_max: 150, plant: None };
     let summary = run(&plan)?;
     let first: Vec<String> = summary.violations.iter().take(20).map(ToString::to_string).collect();
     anyhow::ensure!(first.is_empty(), "{summary}\n{}", first.join("\n"));
+    let refusals: Vec<&str> = summary.refusals.iter().take(5).map(String::as_str).collect();
+    anyhow::ensure!(refusals.is_empty(), "{summary}; refused:\n{}", refusals.join("\n"));
+    for agent in cast.recipients() {
+        anyhow::ensure!(summary.reached.contains(*agent), "nothing came to {agent}: {summary}");
+    }
     Ok(Saw::This(summary.to_string()))
 }

@@ -45,7 +45,7 @@ pub struct Letter {
 pub enum Event {
     /// A letter is about to be sent, for the first time or again.
     Sending { name: String },
-    /// A receipt came.
+    /// A receipt came; its id is empty where the door does not tell it.
     Accepted { name: String, id: String },
     /// The bus said no, once and for all.
     Refused { name: String, code: String },
@@ -68,18 +68,29 @@ pub enum Event {
 pub struct Sighting {
     /// By which it can be acknowledged.
     pub delivery: String,
-    /// The bus's id for the message.
+    /// The bus's id for the message; empty where the door does not tell it.
     pub id: String,
     /// The sender's own id, as the document has it.
     pub name: String,
     /// Who got it.
     pub agent: String,
-    /// The how manieth time it was handed out.
-    pub attempt: u64,
+    /// How it came.
+    pub handing: Handing,
     /// When it was asked for.
     pub asked: Moment,
     /// Whether what it says is what was sent.
     pub is_whole: bool,
+}
+
+/// How a letter came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handing {
+    /// Handed out, with the word that it is the how manieth time.
+    Attempt(u64),
+    /// Handed out over a door that does not say the how manieth time it is.
+    Plain,
+    /// Shown, and not handed out.
+    Shown,
 }
 
 /// What the bus says in the end about a message.
@@ -129,9 +140,9 @@ impl Record {
         let mut ids: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for event in &self.events {
             match event {
-                Event::Accepted { name, id } => ids.entry(name).or_default().extend([id.as_str()]),
-                Event::Delivered(Sighting { name, id, .. }) => {
-                    ids.entry(name).or_default().extend([id.as_str()]);
+                Event::Accepted { name, id } | Event::Delivered(Sighting { name, id, .. }) => {
+                    let told = (!id.is_empty()).then_some(id.as_str());
+                    ids.entry(name).or_default().extend(told);
                 }
                 Event::Sending { .. }
                 | Event::Refused { .. }

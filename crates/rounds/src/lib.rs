@@ -6,8 +6,10 @@
 //!
 //! It must not look into the server: it knows the documented calls and nothing else.
 
+pub mod atproto;
 pub mod checker;
 pub mod clock;
+pub mod doors;
 pub mod faults;
 mod folders;
 pub mod history;
@@ -24,5 +26,6 @@ pub mod socket;
 #[cfg(test)]
 mod tests;
 
+pub use load::Cast;
 pub use random::Dice;
 pub use run::{Plan, Plant, Summary, run};

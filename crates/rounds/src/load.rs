@@ -1,7 +1,10 @@
 //! Load: clients of all kinds, each in a thread of its own, that go on when the server comes back.
 
 mod asker;
+pub(crate) mod door;
+mod inbox;
 mod pipeline;
+mod plain;
 mod reader;
 mod sender;
 mod taker;
@@ -12,8 +15,10 @@ use std::thread::Scope;
 
 use json::Value;
 
-use crate::history::{Event, Guarantee, History, Letter, Moment, Sighting};
+use crate::history::{Event, Guarantee, Handing, History, Letter, Moment, Sighting};
 use crate::random::Dice;
+
+use door::Door;
 
 /// Who sends: two over HTTP, one over a socket.
 const SENDERS: [&str; 2] = ["ann", "ben"];
@@ -25,8 +30,15 @@ const FALLBACK: &str = "uma";
 const ASKER: &str = "ask";
 const ANSWERER: &str = "ans";
 
-/// Everybody.
-pub(crate) const AGENTS: [&str; 9] = [
+/// Who sends through other doors, in their languages.
+const FOREIGN_SENDERS: [(&str, Door); 4] =
+    [("dot", Door::Bus), ("eve", Door::Coord), ("fay", Door::Wire), ("gus", Door::Xrpc)];
+/// Who gets through other doors: over their sockets, and by looking into an inbox.
+const PLAIN: [(&str, &str); 2] = [("vic", "/bus?agent_id=vic"), ("wes", "/coord/agents/wes")];
+const LOOKER: &str = "xan";
+
+/// Who is there at the native door.
+const NATIVE: [&str; 9] = [
     SENDERS[0],
     SENDERS[1],
     PIPELINER,
@@ -38,17 +50,30 @@ pub(crate) const AGENTS: [&str; 9] = [
     ANSWERER,
 ];
 
+/// What stands before the name of a letter in what it says.
+const MARK: &str = "letter:";
+
 /// The lease of everything that is taken: short, since those who forget must not hold up the end.
 const LEASE: &str = "1s";
 
 /// What all clients share.
 pub(crate) struct World {
     pub(crate) seed: u64,
+    pub(crate) cast: Cast,
     /// Letters that each sender sends at most while a server lives.
     pub(crate) letters_max: u64,
     pub(crate) tokens: HashMap<String, String>,
     pub(crate) history: History,
     pub(crate) gate: Gate,
+}
+
+/// Who takes part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cast {
+    /// Clients of the native door.
+    Native,
+    /// Clients of every door.
+    Everybody,
 }
 
 /// Where the server is: clients whose connection broke wait here for the next one.
@@ -82,7 +107,7 @@ enum Deed {
 /// Starts everybody.
 pub(crate) fn spawn<'s>(scope: &'s Scope<'s, '_>, world: &'s World) {
     for (stream, agent) in (1..).zip(SENDERS) {
-        scope.spawn(move || sender::run(world, agent, Dice::new(world.seed, stream)));
+        scope.spawn(move || sender::run(world, agent, Door::Native, Dice::new(world.seed, stream)));
     }
     scope.spawn(|| pipeline::run(world, PIPELINER, Dice::new(world.seed, 10)));
     for (stream, agent) in (20..).zip(["rex", "rex", "tom", FALLBACK, ANSWERER]) {
@@ -92,6 +117,44 @@ pub(crate) fn spawn<'s>(scope: &'s Scope<'s, '_>, world: &'s World) {
         scope.spawn(move || reader::run(world, agent, Dice::new(world.seed, stream)));
     }
     scope.spawn(|| asker::run(world, ASKER, Dice::new(world.seed, 40)));
+    match world.cast {
+        Cast::Native => {}
+        Cast::Everybody => spawn_foreign(scope, world),
+    }
+}
+
+/// Starts those who come through other doors.
+fn spawn_foreign<'s>(scope: &'s Scope<'s, '_>, world: &'s World) {
+    for (stream, (agent, door)) in (50..).zip(FOREIGN_SENDERS) {
+        scope.spawn(move || sender::run(world, agent, door, Dice::new(world.seed, stream)));
+    }
+    for (stream, (agent, path)) in (60..).zip(PLAIN) {
+        scope.spawn(move || plain::run(world, agent, path, Dice::new(world.seed, stream)));
+    }
+    scope.spawn(|| inbox::run(world, LOOKER, Dice::new(world.seed, 70)));
+}
+
+impl Cast {
+    /// Returns everybody with the language that each speaks.
+    pub(crate) fn agents(self) -> Vec<(&'static str, &'static str)> {
+        let mut agents: Vec<_> = NATIVE.iter().map(|agent| (*agent, "convoke")).collect();
+        match self {
+            Cast::Native => {}
+            Cast::Everybody => {
+                agents.extend([("dot", "bus"), ("eve", "coord"), ("fay", "wire"), ("gus", "comms")]);
+                agents.extend([("vic", "bus"), ("wes", "coord"), (LOOKER, "wire")]);
+            }
+        }
+        agents
+    }
+
+    /// Returns those to whom letters are sent.
+    pub(crate) fn recipients(self) -> &'static [&'static str] {
+        match self {
+            Cast::Native => &RECIPIENTS,
+            Cast::Everybody => &["rex", "sue", "tom", "vic", "wes", LOOKER],
+        }
+    }
 }
 
 impl World {
@@ -117,15 +180,16 @@ impl World {
             self.history.note(Event::Noticed { agent: agent.to_owned(), id });
             return None;
         }
-        let name = inner("/document/native_id").to_owned();
+        let document = delivery.get("document").map(Value::to_json).unwrap_or_default();
+        let name = name_in(&document).unwrap_or_else(|| inner("/document/native_id")).to_owned();
         let attempt = delivery.get("attempt").and_then(Value::as_integer).unwrap_or(0);
         self.history.note(Event::Delivered(Sighting {
             delivery: text("delivery"),
             id: text("id"),
             agent: agent.to_owned(),
-            attempt: u64::try_from(attempt).unwrap_or(0),
+            handing: Handing::Attempt(u64::try_from(attempt).unwrap_or(0)),
             asked,
-            is_whole: inner("/document/text") == text_of(&name),
+            is_whole: document.contains(&text_of(&name)),
             name: name.clone(),
         }));
         Some(name)
@@ -147,6 +211,12 @@ impl Gate {
         self.changed.notify_all();
     }
 
+    /// Tells whether the server that was seen is not the one any more.
+    fn is_over(&self, opening: &Opening) -> bool {
+        let state = self.lock();
+        state.is_over || state.generation != opening.generation
+    }
+
     /// Waits for a server after the one that was seen; nothing when it is over.
     fn next(&self, seen: u64) -> Option<Opening> {
         let waiting = |state: &mut State| !state.is_over && state.generation <= seen;
@@ -161,13 +231,21 @@ impl Gate {
 }
 
 /// Makes the next letter of a sender; `numbers` counts along each of its tasks.
-fn write_letter(from: &str, number: u64, numbers: &mut HashMap<String, u64>, dice: &mut Dice) -> Letter {
-    let to = (*dice.pick(&RECIPIENTS)).to_owned();
-    let has_fallback = dice.percent(10);
-    let guarantee =
-        if dice.percent(35) && !has_fallback { Guarantee::AtMostOnce } else { Guarantee::AtLeastOnce };
-    let task = (!has_fallback && dice.percent(60)).then(|| {
-        let task = format!("{from}-{to}-task-{}", dice.below(4));
+fn write_letter(
+    world: &World,
+    (from, door): (&str, Door),
+    number: u64,
+    numbers: &mut HashMap<String, u64>,
+    dice: &mut Dice,
+) -> Letter {
+    let is_native = door == Door::Native;
+    let to = (*dice.pick(world.cast.recipients())).to_owned();
+    let has_fallback = dice.percent(10) && is_native;
+    let is_once = dice.percent(35) && !has_fallback && door.knows_at_most_once();
+    let guarantee = if is_once { Guarantee::AtMostOnce } else { Guarantee::AtLeastOnce };
+    let has_task = dice.percent(60) && !has_fallback && door.knows_tasks();
+    let task = has_task.then(|| {
+        let task = task_of(from, &to, dice.below(4));
         let next = numbers.entry(task.clone()).or_default();
         *next += 1;
         (task, *next)
@@ -179,9 +257,16 @@ fn write_letter(from: &str, number: u64, numbers: &mut HashMap<String, u64>, dic
         fallback: has_fallback.then(|| FALLBACK.to_owned()),
         task,
         guarantee,
-        may_expire: dice.percent(4),
+        may_expire: dice.percent(4) && is_native,
         is_awaited: false,
     }
+}
+
+/// Names a task of a sender and a recipient in a way that every dialect takes.
+fn task_of(from: &str, to: &str, number: u64) -> String {
+    let place = |byte: u8| u64::from(byte.to_ascii_lowercase().wrapping_sub(b'a'));
+    let code = from.bytes().chain(to.bytes()).fold(0, |code, byte| code * 26 + place(byte));
+    format!("0.0.{}", code * 10 + number)
 }
 
 /// Writes a letter as a document.
@@ -203,14 +288,19 @@ fn document(letter: &Letter, dice: &mut Dice) -> String {
     )
 }
 
-/// What a letter says: something that can be told from its name, sometimes long.
+/// What a letter says: something that can be told from its name, sometimes long, never longer than every door takes.
 pub(crate) fn text_of(name: &str) -> String {
     if let Some(question) = name.strip_prefix("re-") {
         return crate::checker::answer_to(question);
     }
     let sum = name.bytes().fold(7_usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(usize::from(byte)));
-    let length = if sum % 10 == 0 { sum % 20_000 } else { sum % 200 };
-    format!("{name} {}", "x".repeat(length))
+    let length = if sum % 10 == 0 { sum % 9_000 } else { sum % 200 };
+    format!("{MARK}{name}; {}", "x".repeat(length))
+}
+
+/// Finds the name of a letter in a document of any dialect: what it says travels everywhere.
+fn name_in(document: &str) -> Option<&str> {
+    document.split_once(MARK)?.1.split_once(';').map(|(name, _)| name)
 }
 
 /// Decides what to do with something that came.

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use clap::Parser;
 use rounds::faults::{PARTS, Part, Saw, Stage, part};
-use rounds::{Plan, clock, run};
+use rounds::{Cast, Plan, clock, run};
 
 use args::Args;
 
@@ -62,9 +62,14 @@ fn chosen(args: &Args) -> anyhow::Result<Vec<&'static Part>> {
 
 fn run_part(part: &Part, stage: &Stage, rounds: Option<u64>) -> bool {
     let began = clock::now();
-    let saw = match rounds.filter(|_| part.name == "kills") {
-        Some(rounds) => kills(stage, rounds),
-        None => (part.run)(stage),
+    let cast = match part.name {
+        "kills" => Some(Cast::Native),
+        "doors" => Some(Cast::Everybody),
+        _ => None,
+    };
+    let saw = match (rounds, cast) {
+        (Some(rounds), Some(cast)) => kills(stage, cast, rounds),
+        (Some(_) | None, _) => (part.run)(stage),
     };
     let (is_well, word, what) = match saw {
         Ok(Saw::This(what)) => (true, "passed", what),
@@ -75,10 +80,11 @@ fn run_part(part: &Part, stage: &Stage, rounds: Option<u64>) -> bool {
     is_well
 }
 
-fn kills(stage: &Stage, rounds: u64) -> anyhow::Result<Saw> {
+fn kills(stage: &Stage, cast: Cast, rounds: u64) -> anyhow::Result<Saw> {
     let plan = Plan {
         binary: stage.binary.clone(),
         seed: stage.seed,
+        cast,
         rounds,
         letters_max: LETTERS_MAX,
         plant: None,

@@ -1,6 +1,6 @@
 //! Clients in Python: a virtual environment with pinned packages, and the programs in `tests/clients` run by it.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -26,6 +26,11 @@ pub fn bus(stage: &Stage) -> anyhow::Result<Saw> {
 /// Runs two agents of the Agent Communication Protocols.
 pub fn coord(stage: &Stage) -> anyhow::Result<Saw> {
     script(stage, "coord_client.py")
+}
+
+/// Runs a session that takes the bus for a PDS.
+pub fn repo(stage: &Stage) -> anyhow::Result<Saw> {
+    script(stage, "repo.py")
 }
 
 /// Runs a small platform of Agent Wire.
@@ -122,51 +127,27 @@ fn settings(server: &Server) -> anyhow::Result<String> {
 }
 
 /// A program in the folder of the clients.
-pub(crate) fn program(program: &Path, server: &Server) -> Command {
-    let mut command = Command::new(program);
+fn program(python: &Path, server: &Server) -> Command {
+    let mut command = Command::new(python);
+    equip(&mut command, server).stdin(Stdio::null());
+    command
+}
+
+/// Tells a client where the server is and who administers it.
+pub(crate) fn equip<'c>(command: &'c mut Command, server: &Server) -> &'c mut Command {
     command
         .current_dir(clients())
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .env("PYTHONPATH", clients())
         .env("CONVOKE_TEST_URL", format!("http://{}", server.address()))
         .env("CONVOKE_TEST_OPERATOR", server.operator())
-        .stdin(Stdio::null());
-    command
 }
 
 /// Returns the interpreter with our packages, made if there is none; or why there cannot be one.
 fn python() -> Result<PathBuf, String> {
-    let text = |error: std::io::Error| error.to_string();
-    let target = target();
-    fs::create_dir_all(&target).map_err(text)?;
-    let lock = File::create(target.join("clients-venv.lock")).map_err(text)?;
-    // Several tests may want it at the same time; one makes it, the others wait.
-    lock.lock().map_err(text)?;
-    let folder = target.join("clients-venv");
-    let python = folder.join("bin/python");
     let requirements = clients().join("requirements.txt");
-    let wanted = fs::read_to_string(&requirements).map_err(text)?;
-    let stamp = folder.join("installed.txt");
-    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
-        return Ok(python);
-    }
-    install(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
-    let mut pip = Command::new(&python);
-    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
-    install(pip.args(["--retries", "1", "--timeout", "20", "--requirement"]).arg(&requirements))?;
-    fs::write(&stamp, wanted).map_err(text)?;
-    Ok(python)
-}
-
-pub(crate) fn install(command: &mut Command) -> Result<(), String> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    let output = command.stdin(Stdio::null()).output().map_err(|error| format!("{name}: {error}"))?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let said = said(&output);
-    let last = said.trim().lines().last().unwrap_or("it failed").to_owned();
-    Err(format!("the packages cannot be installed: {last}"))
+    setup::python::with_requirements(&setup::tools_folder(), "clients", &requirements)
+        .map_err(|error| format!("the Python packages cannot be installed: {error}"))
 }
 
 pub(crate) fn said(output: &Output) -> String {
@@ -175,12 +156,4 @@ pub(crate) fn said(output: &Output) -> String {
 
 pub(crate) fn clients() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients")
-}
-
-/// The build folder, where everything goes that can be made again.
-pub(crate) fn target() -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
-    // An absolute folder replaces the root; a relative one is meant from there, as cargo sees it.
-    root.join(target)
 }

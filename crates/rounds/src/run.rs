@@ -2,7 +2,7 @@
 
 mod ending;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::fs;
 use std::path::PathBuf;
@@ -14,8 +14,8 @@ use anyhow::{Context, ensure};
 
 use crate::checker::{Violation, check};
 use crate::folders::copy_folder;
-use crate::history::{Event, Record};
-use crate::load::{self, AGENTS, Gate, World};
+use crate::history::{Event, Handing, Record};
+use crate::load::{self, Cast, Gate, World, door};
 use crate::random::Dice;
 use crate::server::{Launch, Server};
 
@@ -29,6 +29,8 @@ pub struct Plan {
     pub binary: PathBuf,
     /// From which everything that is tried follows.
     pub seed: u64,
+    /// Who takes part.
+    pub cast: Cast,
     /// How often the server is killed.
     pub rounds: u64,
     /// Letters that each sender sends at most between two kills.
@@ -65,6 +67,10 @@ pub struct Summary {
     pub ends: Vec<(String, usize)>,
     /// The longest that the server took to be ready.
     pub ready_max: Duration,
+    /// Refusals, each with the letter that was refused.
+    pub refusals: Vec<String>,
+    /// Who got a letter.
+    pub reached: BTreeSet<String>,
     /// Promises that were broken.
     pub violations: Vec<Violation>,
 }
@@ -82,11 +88,15 @@ pub fn run(plan: &Plan) -> anyhow::Result<Summary> {
         .set("LOG_SNAPSHOT_BYTES", "1MiB");
     let first = launch.start()?;
     let mut tokens = HashMap::new();
-    for agent in AGENTS {
-        tokens.insert(agent.to_owned(), first.agent(agent)?);
+    for (agent, dialect) in plan.cast.agents() {
+        let profile = format!(r#"{{"dialect":"{dialect}","did":"{}"}}"#, door::did(agent));
+        let made = first.call("PUT", &format!("/v1/agents/{agent}"), first.operator(), &profile)?;
+        let token = made.text("token").with_context(|| format!("no token for {agent}: {made}"))?;
+        tokens.insert(agent.to_owned(), token);
     }
     let world = World {
         seed: plan.seed,
+        cast: plan.cast,
         letters_max: plan.letters_max,
         tokens,
         history: Default::default(),
@@ -163,12 +173,36 @@ impl Summary {
             letters: record.letters.len(),
             accepted: count(|event| matches!(event, Event::Accepted { .. })),
             sightings: record.sightings().count(),
-            repeats: record.sightings().filter(|(_, sighting)| sighting.attempt > 1).count(),
+            repeats: record.sightings().filter(|(_, sighting)| is_repeat(sighting.handing)).count(),
             answers: count(|event| matches!(event, Event::Answered { .. })),
             ends,
+            refusals: refusals(record),
+            reached: record.sightings().map(|(_, sighting)| sighting.agent.clone()).collect(),
             ready_max,
             violations,
         }
+    }
+}
+
+fn refusals(record: &Record) -> Vec<String> {
+    let refused = record.events.iter().filter_map(|event| match event {
+        Event::Refused { name, code } => Some(format!("{name}: {code}")),
+        Event::Sending { .. }
+        | Event::Accepted { .. }
+        | Event::Delivered(_)
+        | Event::Acking { .. }
+        | Event::Acked { .. }
+        | Event::Nacking { .. }
+        | Event::Answered { .. }
+        | Event::Noticed { .. } => None,
+    });
+    refused.collect()
+}
+
+fn is_repeat(handing: Handing) -> bool {
+    match handing {
+        Handing::Attempt(attempt) => attempt > 1,
+        Handing::Plain | Handing::Shown => false,
     }
 }
 

@@ -116,6 +116,20 @@ impl Socket {
         }
     }
 
+    /// Reads until the server ends the connection, whatever it says before. One that does neither is an error.
+    pub fn until_ended(&mut self) -> io::Result<()> {
+        loop {
+            match self.hear() {
+                Ok(Came::Text(_)) => {}
+                Ok(Came::Closed(_)) => return Ok(()),
+                Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+                    return Err(io::Error::other("the socket neither answers nor ends"));
+                }
+                Err(_) => return Ok(()),
+            }
+        }
+    }
+
     /// Says how long reading may take.
     pub fn set_patience(&self, patience: Duration) -> io::Result<()> {
         self.line.tcp().set_read_timeout(Some(patience))

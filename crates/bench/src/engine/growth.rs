@@ -4,8 +4,8 @@ use super::bus::Bus;
 use super::load::{Crowd, Tasks};
 use crate::figures::{self, Pace, Series, Timing};
 use crate::findings::{Aim, Finding};
+use crate::progress::progress;
 use crate::ring::Scale;
-use crate::setup::progress;
 
 /// Messages that are taken in, handed out and settled together.
 const CYCLE: u32 = 16;

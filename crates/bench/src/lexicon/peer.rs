@@ -11,13 +11,14 @@ use serde_json::{Value, json};
 use super::Measure;
 use super::corpus::{Verdict, file_name};
 use crate::figures::Timing;
-use crate::node::{Node, Package};
+use setup::node::{Node, Package};
 
 pub(crate) const PACKAGE: Package = Package {
     name: "lexicon",
     manifest: include_str!("../../peers/lexicon/package.json"),
     lock: include_str!("../../peers/lexicon/package-lock.json"),
-    script: include_str!("../../peers/lexicon/peer.mjs"),
+    files: &[("peer.mjs", include_str!("../../peers/lexicon/peer.mjs"))],
+    compiled: &[],
 };
 
 /// The peer's program, ready to be started.
@@ -44,7 +45,7 @@ pub(crate) struct Versions {
 /// Installs whatever the peer needs, unless it is there.
 pub(crate) fn install(tools: &Path) -> anyhow::Result<Installed> {
     let node = Node::find(tools)?;
-    let script = node.install(&PACKAGE, tools)?;
+    let script = node.install(&PACKAGE, tools)?.join("peer.mjs");
     Ok(Installed { node, script })
 }
 

@@ -12,9 +12,9 @@ use log::{Batch, Class, Entry, Log, Options, Reader, RealDisk, SegmentLog, Seq, 
 use super::append::{RECORD_BYTES, records};
 use crate::figures::{self, Series};
 use crate::findings::Finding;
+use crate::progress::progress;
 use crate::ring::{self, Scale};
 use crate::scratch::{self, Cache, Scratch};
-use crate::setup::progress;
 
 const BATCH: u64 = 256;
 /// The part of the log that comes after the snapshot.

@@ -7,7 +7,7 @@ use super::side::Taking;
 use super::throughput::processor_us;
 use crate::figures::{Pace, Series};
 use crate::findings::{Aim, Finding};
-use crate::setup::progress;
+use crate::progress::progress;
 
 pub(crate) const NAME: &str = "T8";
 pub(crate) const TITLE: &str = "T8: take and acknowledge each, 4 consumers, a queue that is full";

@@ -5,7 +5,7 @@ use super::clock::pause;
 use super::server::Kind;
 use crate::figures::Series;
 use crate::findings::{Aim, Finding};
-use crate::setup::progress;
+use crate::progress::progress;
 
 use std::time::Duration;
 

@@ -20,7 +20,7 @@ use super::speech::Publish;
 use crate::figures::Series;
 use crate::findings::{Aim, Finding};
 use crate::log::quantile;
-use crate::setup::progress;
+use crate::progress::progress;
 
 pub(crate) const NAME: &str = "T7";
 pub(crate) const TITLE: &str = "T7: from the sender to the recipient, 500 a second";

@@ -18,7 +18,7 @@ use super::http;
 use super::server::{Kind, Server};
 use super::side::{Side, Taking};
 use crate::findings::Finding;
-use crate::setup::progress;
+use crate::progress::progress;
 
 pub(crate) const SUSTAINED: &str = "sustained";
 pub(crate) const BURST: &str = "burst";

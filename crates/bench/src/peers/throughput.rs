@@ -8,7 +8,7 @@ use super::speech::Publish;
 use super::{Bench, server::Kind};
 use crate::figures::{Pace, Series};
 use crate::findings::{Aim, Finding};
-use crate::setup::progress;
+use crate::progress::progress;
 
 /// Numbers of documents that are set aside whenever connections are opened.
 const NUMBERS: u64 = 100_000_000_000;

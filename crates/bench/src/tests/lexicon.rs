@@ -74,3 +74,8 @@ fn only_what_is_listed_counts_as_agreement() {
     assert_eq!(agreement(&different, Invalid, Valid), Agreement::ByDesign);
     assert_eq!(agreement(&different, Invalid, Invalid), Agreement::Unlisted);
 }
+
+#[test]
+fn the_peer_is_pinned() {
+    assert_eq!(crate::lexicon::peer::PACKAGE.check(), Ok(()));
+}

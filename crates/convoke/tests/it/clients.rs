@@ -16,6 +16,21 @@ fn a_platform_of_agent_wire_in_python() {
 }
 
 #[test]
+fn records_in_python() {
+    run("repo-python");
+}
+
+#[test]
+fn the_official_client_is_answered_as_by_a_pds() {
+    run("pds");
+}
+
+#[test]
+fn the_stream_is_followed_while_the_official_client_writes() {
+    run("follow");
+}
+
+#[test]
 fn requests_made_up_from_the_openapi_document() {
     run("openapi");
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use rounds::checker::Promise;
 use rounds::faults::{Saw, Size, Stage, part};
-use rounds::{Plan, Plant};
+use rounds::{Cast, Plan, Plant};
 
 /// What is tried is the same every time: a gate must not fail by chance. The soak takes another seed every time.
 const SEED: u64 = 20_261_116;
@@ -26,12 +26,19 @@ fn what_is_acknowledged_survives_kills_under_load() {
     run("kills");
 }
 
+#[test]
+fn every_door_keeps_its_promises_under_kills() {
+    run("doors");
+}
+
 /// What finds nothing proves nothing: here the disk forgets what the bus had acknowledged.
 #[test]
 fn a_disk_that_forgets_is_noticed() {
     let binary = PathBuf::from(env!("CARGO_BIN_EXE_convoke"));
     let plant = Some(Plant::ForgetfulDisk);
-    let summary = rounds::run(&Plan { binary, seed: SEED, rounds: 2, letters_max: 100, plant }).unwrap();
+    let cast = Cast::Native;
+    let plan = Plan { binary, seed: SEED, cast, rounds: 2, letters_max: 100, plant };
+    let summary = rounds::run(&plan).unwrap();
     let found = summary.violations.iter().any(|violation| violation.promise == Promise::Durable);
     assert!(found, "nobody noticed: {summary}");
     println!("{summary}, as planted");
@@ -105,6 +112,11 @@ fn idle_and_slow_connections_do_not_stop_the_others() {
 #[test]
 fn more_connections_than_files() {
     run("descriptors");
+}
+
+#[test]
+fn sockets_that_behave_badly_cost_little_at_every_door() {
+    run("sockets");
 }
 
 #[test]

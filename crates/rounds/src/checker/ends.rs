@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::{Promise, Violation, broken};
-use crate::history::{Ending, Event, Guarantee, Letter, Recipient, Record};
+use crate::history::{Ending, Event, Guarantee, Handing, Letter, Recipient, Record};
 
 /// One letter has one id.
 pub(super) fn idempotent(record: &Record, violations: &mut Vec<Violation>) {
@@ -98,7 +98,9 @@ impl<'r> Saw<'r> {
         for (_, sighting) in record.sightings() {
             let place = (sighting.name.as_str(), sighting.agent.as_str());
             places.insert(&sighting.delivery, place);
-            *saw.times.entry(place).or_default() += 1;
+            if sighting.handing != Handing::Shown {
+                *saw.times.entry(place).or_default() += 1;
+            }
         }
         for event in &record.events {
             match event {

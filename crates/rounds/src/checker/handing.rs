@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::{Promise, Violation, broken};
-use crate::history::{Event, Guarantee, Moment, Record, Sighting};
+use crate::history::{Event, Guarantee, Handing, Moment, Record, Sighting};
 
 /// Only what was sent comes, as it was sent, to whom it was sent.
 pub(super) fn genuine(record: &Record, violations: &mut Vec<Violation>) {
@@ -42,7 +42,10 @@ pub(super) fn genuine(record: &Record, violations: &mut Vec<Violation>) {
 pub(super) fn repeated(record: &Record, violations: &mut Vec<Violation>) {
     let mut by_place: BTreeMap<(&str, &str), Vec<(Moment, &Sighting)>> = BTreeMap::new();
     for (moment, sighting) in record.sightings() {
-        by_place.entry((&sighting.name, &sighting.agent)).or_default().push((moment, sighting));
+        // Whoever looks may look again.
+        if sighting.handing != Handing::Shown {
+            by_place.entry((&sighting.name, &sighting.agent)).or_default().push((moment, sighting));
+        }
     }
     for ((name, agent), seen) in by_place {
         let once = record.letters.get(name).is_some_and(|letter| letter.guarantee == Guarantee::AtMostOnce);
@@ -50,20 +53,28 @@ pub(super) fn repeated(record: &Record, violations: &mut Vec<Violation>) {
             let what = format!("{agent} got {name} {} times", seen.len());
             broken(violations, Promise::AtMostOnce, what);
         }
-        for (index, (moment, sighting)) in seen.iter().enumerate() {
-            if sighting.attempt == 0 {
-                broken(violations, Promise::Flagged, format!("{agent} got {name} with attempt 0"));
-            }
-            for (_, later) in &seen[index + 1..] {
-                // Two that were under way at once may be noted in either order.
-                let is_after = later.asked > *moment;
-                if later.attempt == sighting.attempt || (is_after && later.attempt < sighting.attempt) {
-                    let what = format!(
-                        "{agent} got {name} with attempt {} and again with attempt {}",
-                        sighting.attempt, later.attempt
-                    );
-                    broken(violations, Promise::Flagged, what);
-                }
+        flagged((name, agent), &seen, violations);
+    }
+}
+
+/// Who is told the how manieth time something comes is told right.
+fn flagged((name, agent): (&str, &str), seen: &[(Moment, &Sighting)], violations: &mut Vec<Violation>) {
+    let told = seen.iter().filter_map(|(moment, sighting)| match sighting.handing {
+        Handing::Attempt(attempt) => Some((*moment, sighting.asked, attempt)),
+        Handing::Plain | Handing::Shown => None,
+    });
+    let told: Vec<(Moment, Moment, u64)> = told.collect();
+    for (index, (moment, _, attempt)) in told.iter().enumerate() {
+        if *attempt == 0 {
+            broken(violations, Promise::Flagged, format!("{agent} got {name} with attempt 0"));
+        }
+        for (_, asked, later) in &told[index + 1..] {
+            // Two that were under way at once may be noted in either order.
+            let is_after = asked > moment;
+            if later == attempt || (is_after && later < attempt) {
+                let what =
+                    format!("{agent} got {name} with attempt {attempt} and again with attempt {later}");
+                broken(violations, Promise::Flagged, what);
             }
         }
     }
@@ -77,9 +88,11 @@ pub(super) fn ordered(record: &Record, violations: &mut Vec<Violation>) {
     let mut lanes: BTreeMap<(&str, &str), Vec<Step<'_>>> = BTreeMap::new();
     for (moment, sighting) in record.sightings() {
         let Some(letter) = record.letters.get(&sighting.name) else { continue };
-        // What moved to a fallback entered there at the tail, whenever that was.
+        // What moved to a fallback entered there at the tail, whenever that was; and an inbox that is looked at is not
+        // in the order of tasks.
         if let Some((task, number)) = &letter.task
             && letter.to == sighting.agent
+            && sighting.handing != Handing::Shown
         {
             let lane = lanes.entry((&sighting.agent, task)).or_default();
             lane.push((moment, sighting.asked, *number, &sighting.name));

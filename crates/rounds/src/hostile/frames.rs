@@ -1,11 +1,10 @@
 //! Frames: what a WebSocket may be sent, before and after it is known who sends it.
 
-use std::io;
-
 use anyhow::{Context, ensure};
 use json::Value;
 
 use super::Target;
+use crate::doors::SocketDoor;
 use crate::random::Dice;
 use crate::socket::{BINARY, CLOSE, CONTINUATION, Came, PING, Socket, TEXT, frame, read};
 
@@ -41,16 +40,20 @@ const TEXTS: [&str; 26] = [
 
 pub(super) fn attack(target: &mut Target, dice: &mut Dice) -> anyhow::Result<()> {
     texts(target)?;
-    for token in [String::new(), target.agent.clone()] {
+    let agent = target.agent.clone();
+    // A stream has no frame in which to say who one is.
+    let unknown = SocketDoor::ALL.into_iter().filter(|door| door.delivers()).map(|door| (door, ""));
+    for (door, token) in SocketDoor::ALL.into_iter().map(|door| (door, agent.as_str())).chain(unknown) {
         for (what, bytes) in frames(dice) {
             target.count += 1;
-            let mut socket = Socket::shake_hands(target.server.address(), "ann", &token, "")
-                .with_context(|| format!("before {what}"))?;
+            let what = || format!("{door:?}: {what}");
+            let mut socket =
+                Socket::at(target.server.address(), &door.path("ann"), token).with_context(what)?;
             // Who is cut off while writing has been answered.
             drop(socket.send_bytes(&bytes));
             drop(socket.line().end());
-            end_of(&mut socket).with_context(|| what.to_owned())?;
-            target.server.must_be_well().with_context(|| what.to_owned())?;
+            socket.until_ended().with_context(what)?;
+            target.server.must_be_well().with_context(what)?;
         }
     }
     Ok(())
@@ -153,18 +156,4 @@ fn announced(length: u64) -> Vec<u8> {
     bytes.extend_from_slice(&length.to_be_bytes());
     bytes.extend_from_slice(&[0; 4]);
     bytes
-}
-
-/// Reads to the end; whatever it is, there must be one.
-fn end_of(socket: &mut Socket) -> anyhow::Result<()> {
-    loop {
-        match socket.hear() {
-            Ok(Came::Text(_)) => {}
-            Ok(Came::Closed(_)) => return Ok(()),
-            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
-                anyhow::bail!("the socket neither answers nor ends");
-            }
-            Err(_) => return Ok(()),
-        }
-    }
 }

@@ -5,6 +5,7 @@ use std::io;
 
 use json::Value;
 
+use super::door::Door;
 use super::{World, document, write_letter};
 use crate::history::{Event, Letter};
 use crate::random::Dice;
@@ -25,7 +26,8 @@ pub(super) fn run(world: &World, agent: &str, mut dice: Dice) {
         while left > 0 || !open.is_empty() {
             while left > 0 && open.len() < WINDOW {
                 (left, count) = (left - 1, count + 1);
-                let letter = write_letter(agent, count, &mut numbers, &mut dice);
+                let sender = (agent, Door::Native);
+                let letter = write_letter(world, sender, count, &mut numbers, &mut dice);
                 world.history.letter(letter.clone());
                 let document = document(&letter, &mut dice);
                 send(world, &mut socket, count, &letter, &document)?;

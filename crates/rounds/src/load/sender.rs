@@ -3,14 +3,15 @@
 use std::collections::HashMap;
 use std::io;
 
-use super::{World, document, write_letter};
+use super::door::{Door, Request};
+use super::{World, write_letter};
 use crate::history::{Event, Letter};
 use crate::http::Line;
 use crate::random::Dice;
 
-pub(super) fn run(world: &World, agent: &str, mut dice: Dice) {
+pub(super) fn run(world: &World, agent: &str, door: Door, mut dice: Dice) {
     let (mut count, mut numbers) = (0, HashMap::new());
-    let mut unanswered: Option<(Letter, String)> = None;
+    let mut unanswered: Option<(Letter, Request)> = None;
     world.with_each_server(|opening| {
         let mut line = Line::connect(&opening.address)?;
         // Some never hear what came of their letter, and do not ask.
@@ -18,30 +19,33 @@ pub(super) fn run(world: &World, agent: &str, mut dice: Dice) {
             unanswered = None;
         }
         for _ in 0..world.letters_max {
-            let (letter, document) = unanswered.take().unwrap_or_else(|| {
+            let is_again = unanswered.is_some();
+            let (letter, request) = unanswered.take().unwrap_or_else(|| {
                 count += 1;
-                let letter = write_letter(agent, count, &mut numbers, &mut dice);
+                let letter = write_letter(world, (agent, door), count, &mut numbers, &mut dice);
                 world.history.letter(letter.clone());
-                let document = document(&letter, &mut dice);
-                (letter, document)
+                let request = door.write(&letter, count, &mut dice);
+                (letter, request)
             });
             world.history.note(Event::Sending { name: letter.name.clone() });
-            let sent = line.call("POST", "/v1/messages", world.token(agent), &document);
+            let path = if is_again { request.path_again } else { request.path };
+            let body = request.body.as_bytes();
+            let sent = line.call_with("POST", path, world.token(agent), &request.headers, body);
             match sent {
                 Ok(answer) if answer.status == 201 || answer.status == 200 => {
-                    let id = answer.text("id").unwrap_or_default();
+                    let id = door.id_in(&answer);
                     world.history.note(Event::Accepted { name: letter.name, id });
                 }
                 // A bus that stops, or is full, may take it later.
                 Ok(answer) if answer.status == 503 || answer.status == 429 => {
-                    unanswered = Some((letter, document));
+                    unanswered = Some((letter, request));
                     return Ok(());
                 }
                 Ok(answer) => {
                     world.history.note(Event::Refused { name: letter.name, code: answer.to_string() });
                 }
                 Err(error) => {
-                    unanswered = Some((letter, document));
+                    unanswered = Some((letter, request));
                     return Err(error);
                 }
             }

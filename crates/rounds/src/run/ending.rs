@@ -7,7 +7,7 @@ use json::Value;
 
 use crate::history::{Ending, Event, Recipient};
 use crate::http::Line;
-use crate::load::{AGENTS, World};
+use crate::load::World;
 use crate::server::Server;
 
 /// How often everybody's inbox is emptied before what is left is left; each time waits for about a second when there
@@ -22,7 +22,7 @@ pub(super) fn collect(world: &World, server: Server) -> anyhow::Result<BTreeMap<
     let mut quiet = 0;
     for _ in 0..TURNS_MAX {
         let mut came = 0;
-        for agent in AGENTS {
+        for (agent, _) in world.cast.agents() {
             came += empty(world, agent, &mut line)?;
         }
         quiet = if came == 0 { quiet + 1 } else { 0 };
@@ -32,7 +32,7 @@ pub(super) fn collect(world: &World, server: Server) -> anyhow::Result<BTreeMap<
         }
     }
     let dead = dead_letters(&mut line, server.operator())?;
-    let waiting = waiting(&mut line, server.operator())?;
+    let waiting = waiting(world, &mut line, server.operator())?;
     let ids: BTreeSet<String> = world.history.ids();
     let mut endings = BTreeMap::new();
     for id in ids {
@@ -85,9 +85,9 @@ fn dead_letters(line: &mut Line, operator: &str) -> anyhow::Result<BTreeSet<Stri
     Ok(ids_of(value.get("dead")))
 }
 
-fn waiting(line: &mut Line, operator: &str) -> anyhow::Result<BTreeSet<String>> {
+fn waiting(world: &World, line: &mut Line, operator: &str) -> anyhow::Result<BTreeSet<String>> {
     let mut waiting = BTreeSet::new();
-    for agent in AGENTS {
+    for (agent, _) in world.cast.agents() {
         let looked = line.call("GET", &format!("/v1/agents/{agent}/inbox?max=1000"), operator, "")?;
         let value = looked.json().context("an inbox that is no JSON")?;
         waiting.extend(ids_of(value.get("messages")));

@@ -1,7 +1,7 @@
 //! Histories that nobody lived through.
 
 use crate::checker::answer_to;
-use crate::history::{Ending, Event, Guarantee, Letter, Recipient, Record, Sighting};
+use crate::history::{Ending, Event, Guarantee, Handing, Letter, Recipient, Record, Sighting};
 
 pub(super) struct Story {
     pub(super) record: Record,
@@ -113,7 +113,7 @@ fn sighting(name: &str, agent: &str, attempt: u64, asked: usize) -> Sighting {
         id: format!("id-{name}"),
         name: name.to_owned(),
         agent: agent.to_owned(),
-        attempt,
+        handing: Handing::Attempt(attempt),
         asked,
         is_whole: true,
     }
