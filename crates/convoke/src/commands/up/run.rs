@@ -63,7 +63,8 @@ pub(super) async fn serve(
         hosts: super::hosts(&settings),
         metrics_public: settings.metrics_public,
     };
-    let hub = Hub::new(node.clone(), history.clone(), authority, settings.hub.clone()).await.map_err(stopped)?;
+    let hub =
+        Hub::new(node.clone(), history.clone(), authority, settings.hub.clone()).await.map_err(stopped)?;
     let doorways = doorways(&hub, settings.xrpc(data));
     drop(server.routes.send_replace(gateway_http::router(hub.clone(), doorways)));
     note_running(&url, data)?;
