@@ -38,7 +38,8 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> anyhow::Result<Vec<Finding>> {
         Series::of(ours.iter().enumerate().map(|(round, rate)| rate / best(round, is_compared)))
     };
     let mut findings = vec![
-        Finding::new("ours / the best of those that acknowledge each", "", ratio(Taking::settles_each)).aiming(AIMS),
+        Finding::new("ours / the best of those that acknowledge each", "", ratio(Taking::settles_each))
+            .aiming(AIMS),
         Finding::new("ours / the best of all", "", ratio(|_| true)),
     ];
     for (taking, rates) in Taking::ALL.iter().zip(&rates) {
