@@ -82,6 +82,16 @@ impl<T> Slab<T> {
         })
     }
 
+    /// Returns the place behind the last one that there is.
+    pub(crate) fn end(&self) -> u32 {
+        u32::try_from(self.chunks.len() * CHUNK).unwrap_or(u32::MAX)
+    }
+
+    /// Returns the values from one place up to before another.
+    pub(crate) fn range(&self, from: u32, end: u32) -> impl Iterator<Item = (u32, &T)> {
+        (from..end.min(self.end())).filter_map(|place| Some((place, self.get(place)?)))
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
         let chunks = (0u32..).step_by(CHUNK).zip(&self.chunks);
         chunks

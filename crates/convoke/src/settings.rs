@@ -22,6 +22,7 @@ use broker::{Limits, Retention, Retries};
 use gateway::{HubLimits, RateLimits};
 use gateway_http::ServeLimits;
 use log::Options;
+use node::Keep;
 
 use crate::failure::Failure;
 use kind::Given;
@@ -55,8 +56,15 @@ pub(crate) struct Settings {
     pub(crate) log: Options,
     pub(crate) calls_max: usize,
     pub(crate) snapshot_bytes: u64,
+    pub(crate) keep: Keep,
     /// The file of the history, if not the usual one in the data folder.
     pub(crate) history_file: Option<PathBuf>,
+    /// Whether a history that cannot be used may be set aside although the log no longer holds all that it knew.
+    pub(crate) lossy_history: bool,
+    /// Collections that everybody may read.
+    pub(crate) public_collections: Vec<String>,
+    /// Bytes of all blobs together at most.
+    pub(crate) blobs_bytes_max: u64,
     pub(crate) logs: LogSettings,
 }
 
@@ -142,13 +150,24 @@ impl Settings {
             log: Options { seed, ..self.log.clone() },
             calls_max: self.calls_max,
             snapshot_bytes: self.snapshot_bytes,
+            keep: self.keep,
         }
     }
 
     /// Returns the settings of the history of a data folder.
     pub(crate) fn history(&self, data: &Path) -> history::Settings {
         let file = self.history_file.clone().unwrap_or_else(|| data.join("history.db"));
-        history::Settings::usual(file)
+        let outlives_log = !self.keep.is_whole();
+        history::Settings { outlives_log, is_lossy: self.lossy_history, ..history::Settings::usual(file) }
+    }
+
+    /// Returns the settings of the XRPC door of a data folder.
+    pub(crate) fn xrpc(&self, data: &Path) -> gateway_xrpc::Settings {
+        gateway_xrpc::Settings {
+            blobs: data.join("blobs"),
+            blobs_bytes_max: self.blobs_bytes_max,
+            public: self.public_collections.clone(),
+        }
     }
 
     /// Says what does not fit together although each part does.
@@ -202,6 +221,7 @@ impl Settings {
             lease_ms_max: 0,
             text_bytes_max: 0,
             take_max: 0,
+            records_max: 0,
         };
         let retries = Retries {
             base_ms: 0,
@@ -238,7 +258,11 @@ impl Settings {
             log: Options::standard(0),
             calls_max: 0,
             snapshot_bytes: 0,
+            keep: Keep::WHOLE,
             history_file: None,
+            lossy_history: false,
+            public_collections: Vec::new(),
+            blobs_bytes_max: 0,
             logs: LogSettings { format: LogFormat::Text, level: tracing::Level::INFO },
         }
     }

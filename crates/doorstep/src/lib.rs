@@ -4,6 +4,7 @@
 
 mod socket;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -37,7 +38,8 @@ pub struct Server {
     pub node: Node,
     /// What the doors have at hand.
     pub hub: Hub,
-    _folder: TempDir,
+    authority: Authority,
+    folder: TempDir,
 }
 
 /// What came back.
@@ -66,34 +68,48 @@ impl Answer {
 impl Server {
     /// Starts a bus with these doors.
     pub async fn start(doors: impl FnOnce(Hub) -> axum::Router) -> Self {
+        Server::start_with(|_| {}, doors).await
+    }
+
+    /// Starts a bus on which something else decides who somebody is.
+    pub async fn start_with(
+        change: impl FnOnce(&mut Authority),
+        doors: impl FnOnce(Hub) -> axum::Router,
+    ) -> Self {
         let operator = Token::new("human".parse().unwrap()).unwrap();
-        Server::open(TempDir::new().unwrap(), operator, doors).await
+        let mut authority = authority(&operator);
+        change(&mut authority);
+        Server::open(TempDir::new().unwrap(), operator, authority, doors).await
     }
 
     /// Stops the bus and starts it again on what it has written.
     pub async fn restart(self, doors: impl FnOnce(Hub) -> axum::Router) -> Self {
-        let Server { router, operator, node, hub, _folder: folder } = self;
+        let Server { router, operator, node, hub, authority, folder } = self;
         hub.stop();
         drop((router, hub));
         tokio::task::spawn_blocking(move || node.shut_down()).await.unwrap();
-        Server::open(folder, operator, doors).await
+        Server::open(folder, operator, authority, doors).await
     }
 
-    async fn open(folder: TempDir, operator: Token, doors: impl FnOnce(Hub) -> axum::Router) -> Self {
+    /// Returns the folder of the bus.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    async fn open(
+        folder: TempDir,
+        operator: Token,
+        authority: Authority,
+        doors: impl FnOnce(Hub) -> axum::Router,
+    ) -> Self {
         let node = node(&folder).await;
-        let authority = Authority {
-            operator: operator.hash(),
-            open: false,
-            allow_token_in_url: false,
-            seal: SealKey::new().unwrap(),
-            hosts: vec!["localhost".to_owned(), "127.0.0.1".to_owned()],
-            metrics_public: false,
-        };
         let follow = node.clone();
         let file = folder.path().join("history.db");
         let reader = node.reader();
-        let history =
-            History::start(history::Settings::usual(file), reader, move |after| follow.wait_durable(after));
+        let settings = history::Settings { outlives_log: true, ..history::Settings::usual(file) };
+        let history = History::start(settings, reader, move |after| follow.wait_durable(after)).unwrap();
+        let followed = history.clone();
+        node.trim_behind(move || followed.secure());
         let limits = HubLimits {
             rates: RateLimits { per_second: 100_000, burst: 100_000, remembered_max: 100 },
             connections_max: 8,
@@ -101,8 +117,8 @@ impl Server {
             batch_bytes_max: 2 * BODY_BYTES_MAX,
             lease_ms: 60_000,
         };
-        let hub = Hub::new(node.clone(), history.unwrap(), authority, limits).await.unwrap();
-        Server { router: doors(hub.clone()), operator, node, hub, _folder: folder }
+        let hub = Hub::new(node.clone(), history, authority.clone(), limits).await.unwrap();
+        Server { router: doors(hub.clone()), operator, node, hub, authority, folder }
     }
 
     /// Calls.
@@ -148,6 +164,18 @@ impl Server {
     }
 }
 
+/// Returns what decides who somebody is on a bus like most.
+fn authority(operator: &Token) -> Authority {
+    Authority {
+        operator: operator.hash(),
+        open: false,
+        allow_token_in_url: false,
+        seal: SealKey::new().unwrap(),
+        hosts: vec!["localhost".to_owned(), "127.0.0.1".to_owned()],
+        metrics_public: false,
+    }
+}
+
 /// Starts a node. One that stopped is gone when the last that read from it is.
 async fn node(folder: &TempDir) -> Node {
     let started = async {
@@ -173,5 +201,6 @@ fn settings(folder: &TempDir) -> Settings {
         log,
         calls_max: 1_000,
         snapshot_bytes: u64::MAX,
+        keep: node::Keep::WHOLE,
     }
 }

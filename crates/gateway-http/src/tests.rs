@@ -8,6 +8,7 @@ mod presence;
 mod registry;
 mod replies;
 mod sockets;
+mod trims;
 
 /// Starts a bus with the native door alone.
 async fn start() -> doorstep::Server {

@@ -5,17 +5,16 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use broker::{AgentKey, Command, Refusal, Reply, WaitingView};
 use dialect::Name;
-use gateway::{Answer, At, Body, Caller, Code, Hub, Named, Outgoing, Problem, Query, Stored, letters};
+use gateway::letters::{self, BYTES_MAX};
+use gateway::{Answer, At, Body, Caller, Code, Hub, Named, Problem, Query};
 use json::Limits;
-use message::{MessageId, Seq, Stage};
+use message::{MessageId, Stage};
 use node::{CallError, Turn};
 
 const LIMIT_DEFAULT: u64 = 100;
 const LIMIT_MAX: u64 = 1_000;
 /// Messages of an inbox that are put in order; what is behind them is counted.
 const LOOK_MAX: usize = 10_000;
-/// Bytes of wires in one answer; one wire is given in any case.
-pub(crate) const BYTES_MAX: usize = 16 << 20;
 /// Ids in one request.
 const IDS_MAX: usize = 1_000;
 /// Messages that are read at a time in search of an id.
@@ -46,10 +45,11 @@ pub(crate) async fn look(
             })?,
         };
     let page: Vec<WaitingView> = waiting.iter().skip(start).take(limit).copied().collect();
-    let wires = wires(&caller.hub, &page)?;
-    let ids = page.iter().take(wires.len()).map(|view| view.id.to_string());
-    let more = (waiting.len() - start - wires.len()) as u64 + beyond;
+    let shown = letters::shown(&caller.hub, &page, Name::Wire, BYTES_MAX)?;
+    let ids = shown.iter().map(|(view, _)| view.id.to_string());
+    let more = (waiting.len() - start - shown.len()) as u64 + beyond;
     let answer = Answer::new().texts("ids", ids).number("more", more);
+    let wires = shown.into_iter().map(|(_, outgoing)| outgoing.text);
     Ok(answer.list("messages", wires).respond(StatusCode::OK))
 }
 
@@ -82,29 +82,6 @@ async fn waiting(hub: &Hub, agent: &Named) -> Result<(Vec<WaitingView>, u64), Pr
     hub.call(move |turn| Ok(turn.broker().unread(key, turn.wall(), LOOK_MAX))).await
 }
 
-/// Writes messages as wires, as many as fit into one answer.
-fn wires(hub: &Hub, views: &[WaitingView]) -> Result<Vec<String>, Problem> {
-    let places: Vec<Seq> = views.iter().map(|view| view.body).collect();
-    let bodies = letters::bodies(hub, &places)?;
-    let mut wires: Vec<String> = Vec::with_capacity(views.len());
-    let mut bytes_left = BYTES_MAX;
-    for (view, body) in views.iter().zip(&bodies) {
-        let wire = wire(hub, view.id, body)?.text;
-        if !wires.is_empty() && wire.len() > bytes_left {
-            break;
-        }
-        bytes_left = bytes_left.saturating_sub(wire.len());
-        wires.push(wire);
-    }
-    Ok(wires)
-}
-
-/// Writes a message as a wire.
-pub(crate) fn wire(hub: &Hub, id: MessageId, body: &[u8]) -> Result<Outgoing, Problem> {
-    let stored = Stored { body, came: letters::came(id), attempt: 1, instead: None };
-    letters::outgoing(hub, stored, Some(Name::Wire))
-}
-
 /// Finds the message of each id: our own, or the wire's.
 async fn by_wire_id(hub: &Hub, agent: &Named, ids: &[String]) -> Result<Vec<Option<MessageId>>, Problem> {
     let mut found: Vec<Option<MessageId>> = ids.iter().map(|id| id.parse().ok()).collect();
@@ -113,9 +90,7 @@ async fn by_wire_id(hub: &Hub, agent: &Named, ids: &[String]) -> Result<Vec<Opti
     }
     let (waiting, _) = waiting(hub, agent).await?;
     for page in waiting.chunks(READ_MAX) {
-        let places: Vec<Seq> = page.iter().map(|view| view.body).collect();
-        for (view, body) in page.iter().zip(letters::bodies(hub, &places)?) {
-            let wire = wire(hub, view.id, &body)?;
+        for (view, wire) in letters::shown(hub, page, Name::Wire, u64::MAX)? {
             let Ok(document) = json::parse_str(&wire.text, Limits::DOCUMENT) else { continue };
             let Some(wire_id) = document.as_object().map(dialect_wire::wire_id) else { continue };
             for (id, found) in ids.iter().zip(&mut found) {

@@ -6,12 +6,12 @@
 use axum::extract::RawQuery;
 use axum::http::StatusCode;
 use axum::response::Response;
-use gateway::{Answer, At, Caller, Hub, Problem, Query};
+use dialect::Name;
+use gateway::letters::{self, BYTES_MAX};
+use gateway::{Answer, At, Caller, Hub, Problem, Query, Stored};
 use history::{Post, Topic, of_task};
 use json::{Limits, Value};
 use message::{Address, Dialect, Envelope, Kind, Seq, Timestamp};
-
-use crate::inbox::{BYTES_MAX, wire};
 
 const LIMIT_DEFAULT: u64 = 100;
 const LIMIT_MAX: u64 = 1_000;
@@ -40,11 +40,11 @@ pub(crate) async fn read(
     let (mut shown, mut bytes_left, mut last) = (Vec::with_capacity(posts.len()), BYTES_MAX, after);
     for (post, body) in posts.iter().zip(bodies(hub, &posts)) {
         let text = entry(hub, &name, post, &body)?;
-        if !shown.is_empty() && text.len() > bytes_left {
+        if !shown.is_empty() && text.len() as u64 > bytes_left {
             has_more = true;
             break;
         }
-        bytes_left = bytes_left.saturating_sub(text.len());
+        bytes_left = bytes_left.saturating_sub(text.len() as u64);
         last = post.number;
         shown.push(text);
     }
@@ -82,7 +82,9 @@ fn bodies(hub: &Hub, posts: &[Post]) -> Vec<Vec<u8>> {
 fn entry(hub: &Hub, topic: &str, post: &Post, body: &[u8]) -> Result<String, Problem> {
     let row = &post.row;
     let message = match Envelope::open(body) {
-        Some(envelope) if post.is_visible || is_posted(&envelope) => wire(hub, row.id, body)?.text,
+        Some(envelope) if post.is_visible || is_posted(&envelope) => {
+            letters::outgoing(hub, Stored::now(body, row.id), Some(Name::Wire))?.text
+        }
         Some(_) | None => pointer(topic, post).unwrap_or_else(|| "null".to_owned()),
     };
     Ok(Answer::with_capacity(message.len() + 384)

@@ -4,7 +4,7 @@ use crate::{Answer, Hub, Outgoing, OutgoingError, Problem, Stored};
 use broker::{AgentKey, Time, Tried, WaitingView};
 use dialect::Name;
 use message::{Envelope, MessageId, Seq, Timestamp};
-use node::Letter;
+use node::{Letter, ReadError};
 
 /// Bytes of documents that are handed out at a time; one document is in any case.
 pub const BYTES_MAX: u64 = 16 << 20;
@@ -61,22 +61,32 @@ pub async fn look(
     bytes_max: u64,
 ) -> Result<(Vec<(WaitingView, Outgoing)>, u64), Problem> {
     let looked = hub.call(move |turn| Ok(turn.broker().inbox(agent, turn.wall(), max)));
-    let (waiting, mut more) = looked.await?;
+    let (waiting, more) = looked.await?;
+    let shown = shown(hub, &waiting, to, bytes_max)?;
+    let left_out = (waiting.len() - shown.len()) as u64;
+    Ok((shown, more + left_out))
+}
+
+/// Writes what waits in a language, as much as so many bytes hold; one document in any case.
+pub fn shown(
+    hub: &Hub,
+    waiting: &[WaitingView],
+    to: Name,
+    bytes_max: u64,
+) -> Result<Vec<(WaitingView, Outgoing)>, Problem> {
     let places: Vec<Seq> = waiting.iter().map(|view| view.body).collect();
     let mut bytes_left = bytes_max;
     let mut shown = Vec::with_capacity(waiting.len());
     for (view, body) in waiting.iter().zip(bodies(hub, &places)?) {
-        let stored = Stored { body: &body, came: came(view.id), attempt: 1, instead: None };
-        let outgoing = outgoing(hub, stored, Some(to))?;
+        let outgoing = outgoing(hub, Stored::now(&body, view.id), Some(to))?;
         let bytes = outgoing.text.len() as u64;
         if !shown.is_empty() && bytes > bytes_left {
-            more += (waiting.len() - shown.len()) as u64;
             break;
         }
         bytes_left = bytes_left.saturating_sub(bytes);
         shown.push((*view, outgoing));
     }
-    Ok((shown, more))
+    Ok(shown)
 }
 
 /// Writes who was tried before, and what came of it.
@@ -103,8 +113,23 @@ pub fn bodies(hub: &Hub, places: &[Seq]) -> Result<Vec<Vec<u8>>, Problem> {
     hub.node().bodies(places).map_err(unreadable)
 }
 
-/// Says that the log cannot be read; why, only the server's own log says.
-pub fn unreadable(error: impl std::error::Error) -> Problem {
-    tracing::error!(error = %error, "a stored message cannot be read");
-    Problem::new(crate::Code::Stored, "a stored message cannot be read")
+/// Says that a document is no longer there, or that the log cannot be read; why, only the server's own log says.
+pub fn unreadable(error: ReadError) -> Problem {
+    match error {
+        ReadError::Trimmed { .. } => {
+            Problem::new(crate::Code::Gone, "the message is over, and its document was trimmed with the log")
+        }
+        ReadError::Missing { .. } => {
+            Problem::new(crate::Code::Gone, "the document was lost when a damaged log was salvaged")
+        }
+        ReadError::Beyond { .. } | ReadError::Damaged(_) | ReadError::Storage(_) => {
+            tracing::error!(error = %error, "a stored message cannot be read");
+            Problem::new(crate::Code::Stored, "a stored message cannot be read")
+        }
+    }
+}
+
+/// Tells whether the log no longer has what was asked for.
+pub fn is_gone<T>(read: &Result<T, ReadError>) -> bool {
+    matches!(read, Err(ReadError::Trimmed { .. } | ReadError::Missing { .. }))
 }

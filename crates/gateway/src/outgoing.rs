@@ -2,10 +2,10 @@
 
 use dialect::{Name, Names};
 use json::{Limits, Value};
-use message::{Envelope, Timestamp};
+use message::{Envelope, MessageId, Timestamp};
 use translate::{Carry, Failure, Options, Reports};
 
-use crate::Reading;
+use crate::{Reading, letters};
 
 /// A document as its recipient gets it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +44,13 @@ pub struct Stored<'a> {
     pub attempt: u32,
     /// Who gets it in the place of the first recipient, if somebody does.
     pub instead: Option<&'a str>,
+}
+
+impl<'a> Stored<'a> {
+    /// A document that is shown as it is, and handed out to nobody.
+    pub fn now(body: &'a [u8], id: MessageId) -> Self {
+        Stored { body, came: letters::came(id), attempt: 1, instead: None }
+    }
 }
 
 /// Writes what the log holds in a language, or in its own.

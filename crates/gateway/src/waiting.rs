@@ -92,7 +92,7 @@ pub async fn read(hub: &Hub, id: MessageId, dialect: Dialect) -> Result<Reply, P
     let view = hub.call(move |turn| Ok(turn.broker().look_into(id))).await?;
     let view = view.ok_or_else(|| Problem::new(Code::UnknownMessage, "the reply is not at hand any more"))?;
     let body = letters::bodies(hub, &[view.body])?.pop().unwrap_or_default();
-    let stored = Stored { body: &body, came: letters::came(id), attempt: 1, instead: None };
+    let stored = Stored::now(&body, id);
     Ok(Reply { id, outgoing: letters::outgoing(hub, stored, Some(dialect))? })
 }
 

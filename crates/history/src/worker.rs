@@ -8,6 +8,7 @@
 mod open;
 
 use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
@@ -67,6 +68,9 @@ pub(crate) fn run(
     drop(ready.send(Ok(())));
     if let Err(error) = worker.begin(was_closed) {
         shared.set_trouble(Some(chain(&error)));
+        if matches!(error, HistoryError::Irreplaceable { .. }) {
+            return;
+        }
     }
     let mut durable = Seq(0);
     let mut is_stuck = false;
@@ -123,6 +127,10 @@ impl<'s> Worker<'s> {
 
     /// Does a piece of what is to be done.
     fn step(&mut self, durable: Seq) -> Result<(), HistoryError> {
+        if self.shared.outlives.load(Ordering::Acquire) && !self.shared.is_careful.load(Ordering::Acquire) {
+            self.store.be_careful()?;
+            self.shared.is_careful.store(true, Ordering::Release);
+        }
         let is_fast = self.is_fast(durable);
         let waiting = durable.0.saturating_sub(self.marks.applied.0);
         if is_fast && waiting < WAITING_EVENTS_MAX && !self.shared.is_awaited() {

@@ -48,8 +48,8 @@ pub trait Log {
 
     /// Gives up records before `seq`, as far as whole segments allow, and returns the new first record.
     ///
-    /// Never gives up a record that the older of the kept snapshots would need to be folded forward from, so
-    /// without a snapshot nothing happens.
+    /// Never gives up a record that the older of the two kept snapshots would need to be folded forward from, so
+    /// without two of them nothing happens.
     fn truncate_before(&mut self, seq: Seq) -> Result<Seq, TruncateError>;
 }
 

@@ -40,9 +40,9 @@ pub use message::Seq;
 pub use options::Options;
 #[cfg(any(test, feature = "plants"))]
 pub use plant::Plant;
-pub use report::{Range, Report, Salvaged};
+pub use report::{Range, Report, Salvaged, Trimmed};
 pub use salvage::salvage;
-pub use segment_log::{Cut, Keeper, LogReader, LogSnapshots, LogSyncer, Opened, Ready, SegmentLog};
+pub use segment_log::{Cut, Extent, Keeper, LogReader, LogSnapshots, LogSyncer, Opened, Ready, SegmentLog};
 pub use verify::verify;
 
 #[cfg(test)]

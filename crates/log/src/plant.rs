@@ -21,11 +21,13 @@ pub enum Plant {
     CutAnyHole,
     /// What was found on opening counts as durable without being written again.
     SkipReopenSync,
+    /// Records are given up that no snapshot holds.
+    TrimAhead,
 }
 
 impl Plant {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::AcceptRecycledFrame,
         Self::SkipSync,
         Self::SkipDirSync,
@@ -35,6 +37,7 @@ impl Plant {
         Self::IgnoreFailedSync,
         Self::CutAnyHole,
         Self::SkipReopenSync,
+        Self::TrimAhead,
     ];
 }
 
@@ -74,6 +77,7 @@ impl Plant {
                 "skip-reopen-sync",
                 "what was found on opening counts as durable without being written again",
             ),
+            Self::TrimAhead => ("trim-ahead", "records are given up that no snapshot holds"),
         }
     }
 }

@@ -17,6 +17,8 @@ pub struct Report {
     pub records: u64,
     /// The oldest and the last record, if there is any.
     pub range: Option<Range>,
+    /// What was given up behind snapshots, if anything was.
+    pub trimmed: Option<Trimmed>,
     /// The head of the chain, in hex: two logs with the same head hold the same.
     pub chain: String,
     /// The records after which whole snapshots were taken.
@@ -36,6 +38,15 @@ pub struct Range {
     pub first: Seq,
     /// The last one.
     pub last: Seq,
+}
+
+/// Records that were given up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trimmed {
+    /// Which.
+    pub range: Range,
+    /// The chain after the last of them, in hex: from there on it is checked.
+    pub chain: String,
 }
 
 /// The outcome of [`salvage`](crate::salvage).
@@ -75,6 +86,9 @@ impl fmt::Display for Report {
         writeln!(f, "records    {}", self.records)?;
         if let Some(range) = &self.range {
             writeln!(f, "range      {range}")?;
+        }
+        if let Some(Trimmed { range, chain }) = &self.trimmed {
+            writeln!(f, "trimmed    {range} (given up behind a snapshot, with the chain at {chain})")?;
         }
         writeln!(f, "chain      {}", self.chain)?;
         for at in &self.snapshots {

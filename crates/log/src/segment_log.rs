@@ -10,13 +10,14 @@ mod shared;
 mod snapshots;
 mod syncer;
 mod tail;
+mod trim;
 mod writer;
 
 use std::sync::Arc;
 
 use message::Seq;
 
-pub use keeper::{Keeper, Ready};
+pub use keeper::{Extent, Keeper, Ready};
 pub use open::{Cut, Opened};
 pub use reader::LogReader;
 pub use snapshots::LogSnapshots;
@@ -98,6 +99,6 @@ impl<D: Disk> Log for SegmentLog<D> {
     }
 
     fn truncate_before(&mut self, seq: Seq) -> Result<Seq, TruncateError> {
-        self.writer.truncate_before(seq)
+        self.shared.truncate_before(seq)
     }
 }

@@ -9,7 +9,7 @@ use crate::disk::Disk;
 use crate::error::{Damage, InspectError};
 use crate::folder::{Folder, check_link, open_segment};
 use crate::frame::Chain;
-use crate::report::{Range, Report};
+use crate::report::{Range, Report, Trimmed};
 use crate::segment::{HeaderFlaw, SegmentHeader, VERSION, segment_name};
 use crate::snapshot_file::{self, snapshot_name};
 use crate::survey::{Survey, survey};
@@ -97,7 +97,10 @@ impl Check {
         let file = disk.open(&segment_name(header.generation))?;
         // Where the next header is unreadable, this segment is still not the last.
         let found = survey(&file, header, after.flatten())?;
-        self.start.get_or_insert(header.first);
+        if self.start.is_none() {
+            self.start = Some(header.first);
+            self.report.trimmed = trimmed(header);
+        }
         let place = if after.is_none() { Place::Last } else { Place::Before };
         self.note(&segment_name(header.generation), found, place);
         Ok(())
@@ -187,9 +190,21 @@ impl Check {
         {
             self.report.range = Some(Range { first, last: Seq(self.next - 1) });
         }
-        for byte in self.chain.unwrap_or_default() {
-            write!(self.report.chain, "{byte:02x}").expect("writing to a string does not fail");
-        }
+        self.report.chain = hex(&self.chain.unwrap_or_default());
         self.report
     }
+}
+
+/// Returns what is missing before the first segment.
+fn trimmed(first: &SegmentHeader) -> Option<Trimmed> {
+    let range = Range { first: Seq(1), last: Seq(first.first.0.checked_sub(1).filter(|last| *last > 0)?) };
+    Some(Trimmed { range, chain: hex(&first.chain) })
+}
+
+fn hex(chain: &Chain) -> String {
+    let mut text = String::with_capacity(2 * chain.len());
+    for byte in chain {
+        write!(text, "{byte:02x}").expect("writing to a string does not fail");
+    }
+    text
 }

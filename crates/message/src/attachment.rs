@@ -32,7 +32,7 @@ impl Attachment {
         Attachment { uri, name: None, mime: None, size: None, sha256: None, extra: Object::new() }
     }
 
-    pub(crate) fn read(fields: &mut Fields<'_, '_>) -> Option<Self> {
+    pub(crate) fn read(fields: &mut Fields<'_, '_, '_>) -> Option<Self> {
         let uri = fields.required("uri", parsed);
         let name = fields.optional("name", string);
         let mime = fields.optional("mime", string);

@@ -31,7 +31,7 @@ impl Brief {
     pub(crate) const FIELDS: &[&str] =
         &["task_type", "context", "constraints", "criteria", "dependencies", "output"];
 
-    pub(crate) fn read(fields: &mut Fields<'_, '_>) -> Option<Self> {
+    pub(crate) fn read(fields: &mut Fields<'_, '_, '_>) -> Option<Self> {
         Some(Brief {
             task_type: fields.optional("task_type", string),
             context: fields.optional("context", anything),

@@ -41,7 +41,7 @@ pub fn from_value(value: Value<'_>) -> Result<Decoded, Vec<Finding>> {
     Ok(Decoded { message, warnings })
 }
 
-fn read_message(fields: &mut Fields<'_, '_>) -> Option<Message> {
+fn read_message(fields: &mut Fields<'_, '_, '_>) -> Option<Message> {
     // Another version may mean anything else by its fields, so nothing is said about them.
     let stated = fields.has("convoke");
     if fields.optional("convoke", version).is_none() && stated {
@@ -92,7 +92,7 @@ fn read_message(fields: &mut Fields<'_, '_>) -> Option<Message> {
     Some(message)
 }
 
-fn version(value: Value<'static>, place: &mut Place<'_, '_>) -> Option<()> {
+fn version(value: Value<'_>, place: &mut Place<'_, '_>) -> Option<()> {
     let stated = number(value, place)?;
     if stated.as_integer() == Some(VERSION) {
         return Some(());
@@ -103,7 +103,7 @@ fn version(value: Value<'static>, place: &mut Place<'_, '_>) -> Option<()> {
 }
 
 /// Reads the recipients. One string in place of the list is plain enough to be taken.
-fn recipients(value: Value<'static>, place: &mut Place<'_, '_>) -> Option<Vec<Address>> {
+fn recipients(value: Value<'_>, place: &mut Place<'_, '_>) -> Option<Vec<Address>> {
     if value.as_str().is_some() {
         let recipient = parsed(value, place)?;
         place.warn(codes::BARE_RECIPIENT, || format!("write a list: [\"{recipient}\"]"));
@@ -115,7 +115,7 @@ fn recipients(value: Value<'static>, place: &mut Place<'_, '_>) -> Option<Vec<Ad
     list(RECIPIENTS_MAX, parsed)(value, place)
 }
 
-fn warn_of_odd_id(message: &Message, fields: &mut Fields<'_, '_>) {
+fn warn_of_odd_id(message: &Message, fields: &mut Fields<'_, '_, '_>) {
     if message.id.is_some_and(|id| !id.is_v7()) {
         fields.at("id", |place| {
             place.warn(codes::ID_NOT_V7, || {
@@ -125,7 +125,7 @@ fn warn_of_odd_id(message: &Message, fields: &mut Fields<'_, '_>) {
     }
 }
 
-fn warn_of_odd_times(message: &Message, fields: &mut Fields<'_, '_>) {
+fn warn_of_odd_times(message: &Message, fields: &mut Fields<'_, '_, '_>) {
     let Some(created) = message.created.as_ref().map(WrittenTimestamp::at) else {
         return;
     };

@@ -65,7 +65,7 @@ impl DeliveryWishes {
     pub(crate) const FIELDS: &[&str] =
         &["mode", "guarantee", "timeout", "retries", "backoff", "fallback", "live_only", "hold"];
 
-    pub(crate) fn read(fields: &mut Fields<'_, '_>) -> Option<Self> {
+    pub(crate) fn read(fields: &mut Fields<'_, '_, '_>) -> Option<Self> {
         Some(DeliveryWishes {
             mode: fields.optional("mode", word),
             guarantee: fields.optional("guarantee", word),

@@ -33,7 +33,7 @@ impl Failure {
     pub(crate) const FIELDS: &[&str] =
         &["code", "message", "retryable", "severity", "stack", "actions", "attempts"];
 
-    pub(crate) fn read(fields: &mut Fields<'_, '_>) -> Option<Self> {
+    pub(crate) fn read(fields: &mut Fields<'_, '_, '_>) -> Option<Self> {
         Some(Failure {
             code: fields.optional("code", string),
             message: fields.optional("message", string),

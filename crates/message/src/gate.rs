@@ -37,7 +37,7 @@ impl Gate {
         Gate { action_required, decision: None, reason: None, extra: Object::new() }
     }
 
-    pub(crate) fn read(fields: &mut Fields<'_, '_>) -> Option<Self> {
+    pub(crate) fn read(fields: &mut Fields<'_, '_, '_>) -> Option<Self> {
         let action_required = fields.required("action_required", boolean);
         let decision = fields.optional("decision", word);
         let reason = fields.optional("reason", string);

@@ -20,7 +20,7 @@ pub struct Handoff {
 impl Handoff {
     pub(crate) const FIELDS: &[&str] = &["reason", "state"];
 
-    pub(crate) fn read(fields: &mut Fields<'_, '_>) -> Option<Self> {
+    pub(crate) fn read(fields: &mut Fields<'_, '_, '_>) -> Option<Self> {
         Some(Handoff {
             reason: fields.optional("reason", string),
             state: fields.optional("state", anything),

@@ -26,7 +26,7 @@ pub struct Metrics {
 impl Metrics {
     pub(crate) const FIELDS: &[&str] = &["duration_ms", "tokens", "cost_usd", "cpu", "memory"];
 
-    pub(crate) fn read(fields: &mut Fields<'_, '_>) -> Option<Self> {
+    pub(crate) fn read(fields: &mut Fields<'_, '_, '_>) -> Option<Self> {
         Some(Metrics {
             duration_ms: fields.optional("duration_ms", quantity),
             tokens: fields.optional("tokens", quantity),

@@ -59,7 +59,7 @@ impl Origin {
         Sha256::of(self.document.as_bytes()) == self.sha256
     }
 
-    pub(crate) fn read(fields: &mut Fields<'_, '_>) -> Option<Self> {
+    pub(crate) fn read(fields: &mut Fields<'_, '_, '_>) -> Option<Self> {
         let dialect = fields.required("dialect", word);
         let version = fields.optional("version", string);
         let document = fields.required("document", string);

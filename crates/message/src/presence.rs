@@ -49,7 +49,7 @@ impl Presence {
         Presence { state, sub: None, pid: None, tasks: Vec::new(), next: None, extra: Object::new() }
     }
 
-    pub(crate) fn read(fields: &mut Fields<'_, '_>) -> Option<Self> {
+    pub(crate) fn read(fields: &mut Fields<'_, '_, '_>) -> Option<Self> {
         let state = fields.required("state", word);
         let sub = fields.optional("sub", string);
         let pid = fields.optional("pid", integer(0..=u32::MAX.into()));

@@ -2,6 +2,7 @@
 //!
 //! A reader is a function from a value and its [`Place`] to `Option`: `None` means that it has reported why.
 
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
@@ -30,8 +31,8 @@ pub(crate) struct Place<'p, 'r> {
 }
 
 /// The members of one object, taken out one by one; what is left at the end is unknown to us.
-pub(crate) struct Fields<'p, 'r> {
-    members: Object<'static>,
+pub(crate) struct Fields<'v, 'p, 'r> {
+    members: Object<'v>,
     path: &'p Path<'p>,
     report: &'r mut Report,
 }
@@ -39,11 +40,11 @@ pub(crate) struct Fields<'p, 'r> {
 /// Reads a whole document; findings that are errors refuse it.
 pub(crate) fn document<T>(
     value: Value<'_>,
-    read: fn(&mut Fields<'_, '_>) -> Option<T>,
+    read: fn(&mut Fields<'_, '_, '_>) -> Option<T>,
 ) -> Result<(T, Vec<Finding>), Vec<Finding>> {
     let mut report = Report { errors: Findings::new(FINDINGS_MAX), warnings: Findings::new(FINDINGS_MAX) };
     let mut place = Place { path: &Path::ROOT, report: &mut report };
-    let read = object(read)(value.into_owned(), &mut place);
+    let read = object(read)(value, &mut place);
     match read {
         Some(read) if report.errors.is_empty() => Ok((read, listed(report.warnings))),
         Some(_) | None => Err(listed(report.errors)),
@@ -51,9 +52,14 @@ pub(crate) fn document<T>(
 }
 
 /// Reads any string.
-pub(crate) fn string(value: Value<'static>, place: &mut Place<'_, '_>) -> Option<String> {
+pub(crate) fn string(value: Value<'_>, place: &mut Place<'_, '_>) -> Option<String> {
+    text(value, place).map(Cow::into_owned)
+}
+
+/// Reads any string, as it was read.
+fn text<'v>(value: Value<'v>, place: &mut Place<'_, '_>) -> Option<Cow<'v, str>> {
     match value {
-        Value::String(text) => Some(text.into_owned()),
+        Value::String(text) => Some(text),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
             place.wrong_type("a string", &value)
         }
@@ -61,20 +67,20 @@ pub(crate) fn string(value: Value<'static>, place: &mut Place<'_, '_>) -> Option
 }
 
 /// Reads a string that must pass the check of its type.
-pub(crate) fn parsed<T>(value: Value<'static>, place: &mut Place<'_, '_>) -> Option<T>
+pub(crate) fn parsed<T>(value: Value<'_>, place: &mut Place<'_, '_>) -> Option<T>
 where
     T: FromStr,
     T::Err: Coded,
 {
-    match string(value, place)?.parse::<T>() {
+    match text(value, place)?.parse::<T>() {
         Ok(checked) => Some(checked),
         Err(error) => place.refuse(error.code(), || error.to_string()),
     }
 }
 
 /// Reads a word of a closed list.
-pub(crate) fn word<T: Word>(value: Value<'static>, place: &mut Place<'_, '_>) -> Option<T> {
-    let text = string(value, place)?;
+pub(crate) fn word<T: Word>(value: Value<'_>, place: &mut Place<'_, '_>) -> Option<T> {
+    let text = text(value, place)?;
     let found = T::ALL.iter().copied().find(|known| known.word() == text);
     found.or_else(|| {
         place.refuse(codes::ENUM, || {
@@ -85,19 +91,19 @@ pub(crate) fn word<T: Word>(value: Value<'static>, place: &mut Place<'_, '_>) ->
 }
 
 /// Reads `true` or `false`.
-pub(crate) fn boolean(value: Value<'static>, place: &mut Place<'_, '_>) -> Option<bool> {
+pub(crate) fn boolean(value: Value<'_>, place: &mut Place<'_, '_>) -> Option<bool> {
     value.as_bool().or_else(|| place.wrong_type("a boolean", &value))
 }
 
 /// Reads any value; `null` does not come here, it counts as absent.
-pub(crate) fn anything(value: Value<'static>, _: &mut Place<'_, '_>) -> Option<Value<'static>> {
-    Some(value)
+pub(crate) fn anything(value: Value<'_>, _: &mut Place<'_, '_>) -> Option<Value<'static>> {
+    Some(value.into_owned())
 }
 
 /// Reads any number, and keeps how it was written.
-pub(crate) fn number(value: Value<'static>, place: &mut Place<'_, '_>) -> Option<Number<'static>> {
+pub(crate) fn number(value: Value<'_>, place: &mut Place<'_, '_>) -> Option<Number<'static>> {
     match value {
-        Value::Number(number) => Some(number),
+        Value::Number(number) => Some(number.into_owned()),
         Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
             place.wrong_type("a number", &value)
         }
@@ -105,7 +111,7 @@ pub(crate) fn number(value: Value<'static>, place: &mut Place<'_, '_>) -> Option
 }
 
 /// Reads a number that is not negative, and keeps how it was written.
-pub(crate) fn quantity(value: Value<'static>, place: &mut Place<'_, '_>) -> Option<Number<'static>> {
+pub(crate) fn quantity(value: Value<'_>, place: &mut Place<'_, '_>) -> Option<Number<'static>> {
     let number = number(value, place)?;
     if number.lexeme().starts_with('-') {
         return place.refuse(codes::RANGE, || format!("{} is negative", number.lexeme()));
@@ -116,7 +122,7 @@ pub(crate) fn quantity(value: Value<'static>, place: &mut Place<'_, '_>) -> Opti
 /// Makes a reader of integers within bounds.
 pub(crate) fn integer<T: TryFrom<i64>>(
     allowed: RangeInclusive<i64>,
-) -> impl Fn(Value<'static>, &mut Place<'_, '_>) -> Option<T> {
+) -> impl Fn(Value<'_>, &mut Place<'_, '_>) -> Option<T> {
     move |value, place| {
         let number = number(value, place)?;
         let within = number.as_integer().filter(|integer| allowed.contains(integer));
@@ -131,8 +137,8 @@ pub(crate) fn integer<T: TryFrom<i64>>(
 
 /// Makes a reader of objects from one that reads the fields of an object.
 pub(crate) fn object<T>(
-    read: fn(&mut Fields<'_, '_>) -> Option<T>,
-) -> impl Fn(Value<'static>, &mut Place<'_, '_>) -> Option<T> {
+    read: fn(&mut Fields<'_, '_, '_>) -> Option<T>,
+) -> impl Fn(Value<'_>, &mut Place<'_, '_>) -> Option<T> {
     move |value, place| match value {
         Value::Object(members) if members.len() > MEMBERS_MAX => place.refuse(codes::TOO_MANY, || {
             format!("there are {} members, at most {MEMBERS_MAX} are allowed", members.len())
@@ -146,16 +152,16 @@ pub(crate) fn object<T>(
 
 /// Makes a reader of boxed parts: most messages have none, and a pointer costs them little.
 pub(crate) fn boxed<T>(
-    read: fn(&mut Fields<'_, '_>) -> Option<T>,
-) -> impl Fn(Value<'static>, &mut Place<'_, '_>) -> Option<Box<T>> {
+    read: fn(&mut Fields<'_, '_, '_>) -> Option<T>,
+) -> impl Fn(Value<'_>, &mut Place<'_, '_>) -> Option<Box<T>> {
     move |value, place| object(read)(value, place).map(Box::new)
 }
 
 /// Makes a reader of lists from a reader of their items.
 pub(crate) fn list<T>(
     items_max: usize,
-    read: impl Fn(Value<'static>, &mut Place<'_, '_>) -> Option<T>,
-) -> impl Fn(Value<'static>, &mut Place<'_, '_>) -> Option<Vec<T>> {
+    read: impl Fn(Value<'_>, &mut Place<'_, '_>) -> Option<T>,
+) -> impl Fn(Value<'_>, &mut Place<'_, '_>) -> Option<Vec<T>> {
     move |value, place| match value {
         Value::Array(items) if items.len() > items_max => place.refuse(codes::TOO_MANY, || {
             format!("there are {} items, at most {items_max} are allowed", items.len())
@@ -176,7 +182,7 @@ pub(crate) fn list<T>(
     }
 }
 
-impl Fields<'_, '_> {
+impl Fields<'_, '_, '_> {
     /// Tells whether a field is there; `null` counts as absent.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.members.get(key).is_some_and(|value| !value.is_null())
@@ -186,7 +192,7 @@ impl Fields<'_, '_> {
     pub(crate) fn optional<T>(
         &mut self,
         key: &str,
-        read: impl FnOnce(Value<'static>, &mut Place<'_, '_>) -> Option<T>,
+        read: impl FnOnce(Value<'_>, &mut Place<'_, '_>) -> Option<T>,
     ) -> Option<T> {
         let value = self.members.remove(key).filter(|value| !value.is_null())?;
         let path = self.path.key(key);
@@ -197,7 +203,7 @@ impl Fields<'_, '_> {
     pub(crate) fn required<T>(
         &mut self,
         key: &str,
-        read: impl FnOnce(Value<'static>, &mut Place<'_, '_>) -> Option<T>,
+        read: impl FnOnce(Value<'_>, &mut Place<'_, '_>) -> Option<T>,
     ) -> Option<T> {
         if !self.has(key) {
             return self
@@ -211,7 +217,7 @@ impl Fields<'_, '_> {
         &mut self,
         key: &str,
         items_max: usize,
-        read: impl Fn(Value<'static>, &mut Place<'_, '_>) -> Option<T>,
+        read: impl Fn(Value<'_>, &mut Place<'_, '_>) -> Option<T>,
     ) -> Vec<T> {
         self.optional(key, list(items_max, read)).unwrap_or_default()
     }
@@ -224,7 +230,7 @@ impl Fields<'_, '_> {
 
     /// Hands out what was not taken: the fields that we do not know.
     pub(crate) fn rest(&mut self) -> Object<'static> {
-        std::mem::take(&mut self.members)
+        std::mem::take(&mut self.members).into_owned()
     }
 }
 

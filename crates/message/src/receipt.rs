@@ -128,7 +128,7 @@ impl Receipt {
         read::document(value, Receipt::read).map(|(receipt, _)| receipt)
     }
 
-    fn read(fields: &mut Fields<'_, '_>) -> Option<Self> {
+    fn read(fields: &mut Fields<'_, '_, '_>) -> Option<Self> {
         let id = fields.required("id", parsed);
         let native_id = fields.optional("native_id", parsed);
         let dialect = fields.required("dialect", word);
@@ -174,7 +174,7 @@ impl RecipientReceipt {
         members.close()
     }
 
-    fn read(fields: &mut Fields<'_, '_>) -> Option<Self> {
+    fn read(fields: &mut Fields<'_, '_, '_>) -> Option<Self> {
         let agent = fields.required("agent", parsed);
         let stage = fields.required("stage", word);
         let stages = fields.list("stages", RECEIPT_ITEMS_MAX, object(StageEntry::read));
@@ -198,7 +198,7 @@ impl StageEntry {
         members.close()
     }
 
-    fn read(fields: &mut Fields<'_, '_>) -> Option<Self> {
+    fn read(fields: &mut Fields<'_, '_, '_>) -> Option<Self> {
         let stage = fields.required("stage", word);
         let at = fields.required("at", parsed);
         let by = fields.optional("by", string);
@@ -217,7 +217,7 @@ impl Warning {
         members.close()
     }
 
-    fn read(fields: &mut Fields<'_, '_>) -> Option<Self> {
+    fn read(fields: &mut Fields<'_, '_, '_>) -> Option<Self> {
         let path = fields.optional("path", string).unwrap_or_default();
         let code = fields.required("code", string);
         let source = fields.required("source", source);
@@ -237,7 +237,7 @@ impl From<Finding> for Warning {
     }
 }
 
-fn source(value: Value<'static>, place: &mut Place<'_, '_>) -> Option<Source> {
+fn source(value: Value<'_>, place: &mut Place<'_, '_>) -> Option<Source> {
     let name = string(value, place)?;
     let found = [Source::Schema, Source::Rule].into_iter().find(|source| source.name() == name);
     found.or_else(|| place.refuse(codes::ENUM, || format!("{name:?} is none of schema, rule")))

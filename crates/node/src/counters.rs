@@ -23,6 +23,10 @@ pub struct Counters {
     pub bytes: AtomicU64,
     /// Calls that were carried out.
     pub calls: AtomicU64,
+    /// Bodies that were carried forward.
+    pub carried: AtomicU64,
+    /// Segments that were given up.
+    pub segments_trimmed: AtomicU64,
     /// What happened.
     pub happened: Happened,
     /// How long syncs took.
@@ -97,7 +101,10 @@ impl Happened {
             | Event::DeadDropped { .. }
             | Event::WaitEnded { .. }
             | Event::Carried { .. }
-            | Event::Tuned(_) => return,
+            | Event::Tuned(_)
+            | Event::RecordSet(_)
+            | Event::RecordRemoved { .. }
+            | Event::RecordCarried { .. } => return,
         };
         counter.fetch_add(1, Ordering::Relaxed);
     }

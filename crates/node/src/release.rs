@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use log::{Batch, Class, Keeper, Log, LogSyncer, RealDisk, SegmentLog, Syncer};
 use message::Seq;
+use tokio::sync::watch;
 
 use crate::clock::Clock;
 use crate::counters::Counters;
@@ -50,6 +51,8 @@ pub(crate) struct Outbox {
     advanced: Condvar,
     keeper: Keeper<RealDisk>,
     batch_bytes_max: u64,
+    /// Up to where the log is durable, for those who cannot block.
+    durable: watch::Sender<Seq>,
 }
 
 /// How much fits into the next batch.
@@ -96,7 +99,8 @@ impl Outbox {
         };
         let (keeper, batch_bytes_max) = (log.keeper(), log.room().batch_bytes_max);
         let [pushed, taken, advanced] = [const { Condvar::new() }; 3];
-        Outbox { state: Mutex::new(state), pushed, taken, advanced, keeper, batch_bytes_max }
+        let durable = watch::Sender::new(log.last());
+        Outbox { state: Mutex::new(state), pushed, taken, advanced, keeper, batch_bytes_max, durable }
     }
 
     /// Hands a parcel over; the one before must have been taken.
@@ -177,6 +181,18 @@ impl Outbox {
         Room { bytes: bytes.min(self.batch_bytes_max), batch_bytes_max: self.batch_bytes_max }
     }
 
+    /// Returns how much fits into all segments that are ready, and into one of them.
+    pub(crate) fn reserve(&self) -> (u64, u64) {
+        let state = self.lock();
+        let free = state.free.saturating_sub(state.bytes_pending);
+        (free + self.keeper.ready().reserve, self.batch_bytes_max)
+    }
+
+    /// Returns the oldest record of the log, and what its files take.
+    pub(crate) fn held(&self) -> (Seq, u64) {
+        (self.keeper.first(), self.keeper.bytes())
+    }
+
     /// Returns how much fits into the next batch, when segments have been made ready.
     pub(crate) fn room_when_kept(&self) -> Room {
         let mut state = self.lock();
@@ -207,6 +223,11 @@ impl Outbox {
     pub(crate) fn close(&self) {
         self.lock().closed = true;
         self.pushed.notify_one();
+    }
+
+    /// Returns a handle that tells when more is durable.
+    pub(crate) fn watch(&self) -> watch::Receiver<Seq> {
+        self.durable.subscribe()
     }
 
     pub(crate) fn durable(&self) -> Seq {
@@ -312,6 +333,7 @@ impl Releaser {
         (state.durable, state.free, state.spare) = (durable, free, Some(batch));
         drop(state);
         self.outbox.advanced.notify_all();
+        self.outbox.durable.send_replace(durable);
         for release in releases {
             release();
         }

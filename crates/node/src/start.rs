@@ -2,7 +2,6 @@
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -11,12 +10,14 @@ use log::{Batch, Cut, Entry, Log, Opened, Options, ReadError, Reader, RealDisk, 
 use message::Seq;
 use tokio::sync::watch;
 
+use crate::bell::Bell;
 use crate::clock::{BusTime, Clock, SystemRandom};
 use crate::counters::Counters;
 use crate::failure::StartError;
 use crate::handle::Node;
 use crate::mailman::Mailman;
 use crate::release::{Outbox, Releaser};
+use crate::trim::{Keep, Pace, Trimmer};
 use crate::upkeep::Upkeep;
 use crate::writer::{Asked, Queue, Writer};
 
@@ -38,6 +39,10 @@ pub struct Settings {
     pub calls_max: usize,
     /// After how many bytes of the log a snapshot is taken.
     pub snapshot_bytes: u64,
+    /// How much of the log is kept.
+    pub keep: Keep,
+    #[cfg(test)]
+    pub(crate) hook: crate::trim::Hook,
 }
 
 /// What starting found.
@@ -72,22 +77,45 @@ impl Node {
         let started = started(&opened, &folded);
         let (stop, stopped) = watch::channel(None);
         let (queue, outbox) = (Arc::new(Queue::default()), Arc::new(Outbox::new(&log)));
-        let counters = Arc::new(Counters::default());
+        let ring_bytes = RING_BYTES.min(settings.log.segment_bytes / 16).min(settings.snapshot_bytes / 16);
+        let bell = Arc::new(Bell::new(ring_bytes));
+        let (counters, moved) = (Arc::new(Counters::default()), Arc::default());
         let node = Node::new(
-            Arc::clone(&queue),
-            Arc::clone(&outbox),
-            log.reader(),
+            (Arc::clone(&queue), Arc::clone(&outbox), Arc::clone(&bell)),
+            (log.reader(), Arc::clone(&moved)),
             stopped,
             (Arc::clone(&clock), Arc::clone(&counters)),
             settings.calls_max,
         );
-        let (wake, woken) = sync_channel(1);
-        let upkeep = Upkeep::new(&log, &settings, folded.snapshot, Arc::clone(&outbox), woken);
+        let time = BusTime::new(&*clock, folded.broker.time());
+        let trimmer = Trimmer {
+            keeper: log.keeper(),
+            reader: log.reader(),
+            queue: Arc::clone(&queue),
+            outbox: Arc::clone(&outbox),
+            moved,
+            counters: Arc::clone(&counters),
+            clock: Arc::clone(&clock),
+            time: time.clone(),
+            followed: None,
+            #[cfg(test)]
+            hook: settings.hook.clone(),
+        };
+        let retention = settings.retention;
+        let upkeep = Upkeep {
+            snapshots: log.snapshots(),
+            settings,
+            outbox: Arc::clone(&outbox),
+            trimmer,
+            pace: Pace::default(),
+            at: folded.snapshot.unwrap_or(Seq(0)),
+            bell: Arc::clone(&bell),
+        };
         let last = log.last();
         let releaser = Releaser::new(log, Arc::clone(&outbox), Arc::clone(&clock), Arc::clone(&counters));
         let releaser = Arc::new(Mutex::new(releaser));
-        let mut writer = Writer {
-            time: BusTime::new(&*clock, folded.broker.time()),
+        let writer = Writer {
+            time,
             broker: folded.broker,
             queue: Arc::clone(&queue),
             outbox: Arc::clone(&outbox),
@@ -97,28 +125,28 @@ impl Node {
             counters,
             batch: Batch::with_capacity(1 << 20),
             releaser: Arc::clone(&releaser),
-            wake,
-            ring_bytes: RING_BYTES.min(settings.log.segment_bytes / 16).min(settings.snapshot_bytes / 16),
-            unheard: 0,
+            bell,
             needs: last,
         };
-        let retention = settings.retention;
         queue.push(first_job(retention)).expect("a queue that was just made is open");
-        let made = Arc::clone(&outbox);
-        node.adopt(spawn("log", move || Releaser::run(&releaser, &made)));
+        node.adopt(spawn("log", move || Releaser::run(&releaser, &outbox)));
         node.adopt(spawn("upkeep", move || upkeep.run()));
-        node.adopt(spawn("writer", move || {
-            let ended = writer.run();
-            queue.close();
-            // Who still waits for an answer gets none.
-            drop(queue.drain());
-            outbox.close();
-            if let Err(fatal) = ended {
-                // Nobody may be left to hear it.
-                drop(stop.send(Some(fatal.to_string())));
-            }
-        }));
+        node.adopt(spawn("writer", move || write(writer, &stop)));
         Ok((node, started))
+    }
+}
+
+/// Writes until the node is told to stop or the disk fails, and then sends everybody home.
+fn write(mut writer: Writer, stop: &watch::Sender<Option<String>>) {
+    let ended = writer.run();
+    writer.queue.close();
+    // Who still waits for an answer gets none.
+    drop(writer.queue.drain());
+    writer.outbox.close();
+    writer.bell.close();
+    if let Err(fatal) = ended {
+        // Nobody may be left to hear it.
+        drop(stop.send(Some(fatal.to_string())));
     }
 }
 

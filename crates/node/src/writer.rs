@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -10,6 +9,7 @@ use broker::{AgentKey, Broker, Command, Time};
 use log::Batch;
 use message::{DeliveryId, Seq};
 
+use crate::bell::Bell;
 use crate::clock::{BusTime, Clock, SystemRandom};
 use crate::counters::Counters;
 use crate::failure::{CallError, Fatal};
@@ -119,12 +119,8 @@ pub(crate) struct Writer {
     pub(crate) batch: Batch,
     /// Makes small batches durable on this thread.
     pub(crate) releaser: Arc<Mutex<Releaser>>,
-    /// Rings the upkeep with the number of bytes that were appended.
-    pub(crate) wake: SyncSender<u64>,
-    /// Bytes after which it rings.
-    pub(crate) ring_bytes: u64,
-    /// Bytes for which it has not rung yet.
-    pub(crate) unheard: u64,
+    /// Rings the upkeep.
+    pub(crate) bell: Arc<Bell>,
     /// The last event that must be durable before an answer leaves.
     pub(crate) needs: Seq,
 }
@@ -204,11 +200,7 @@ impl Writer {
             self.counters.batches.fetch_add(1, Ordering::Relaxed);
             self.counters.events.fetch_add(batch.count(), Ordering::Relaxed);
             self.counters.bytes.fetch_add(batch.bytes(), Ordering::Relaxed);
-            self.unheard += batch.bytes();
-            // Who is busy with the last ring hears of it with the next.
-            if self.unheard >= self.ring_bytes && self.wake.try_send(self.unheard).is_ok() {
-                self.unheard = 0;
-            }
+            self.bell.ring(batch.bytes());
         }
         let parcel = Parcel { batch, releases, upto, needs: self.needs };
         if !self.outbox.begin_alone(parcel.batch.bytes()) {

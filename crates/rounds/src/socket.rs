@@ -97,13 +97,20 @@ impl Socket {
         }
     }
 
-    /// Answers the next ping; texts that come before it are lost.
-    pub fn answer_ping(&mut self) -> io::Result<()> {
+    /// Returns the texts that come before the next ping, at least one, and answers the ping.
+    pub fn hear_to_ping(&mut self) -> io::Result<Vec<String>> {
+        let mut texts = Vec::new();
         loop {
             let (kind, payload) = self.frame()?;
             match kind {
-                PING => return self.line.write(&frame(PONG, true, &payload)),
+                TEXT => texts.push(String::from_utf8_lossy(&payload).into_owned()),
                 CLOSE => return Err(io::Error::other("closed instead of a ping")),
+                PING => {
+                    self.line.write(&frame(PONG, true, &payload))?;
+                    if !texts.is_empty() {
+                        return Ok(texts);
+                    }
+                }
                 _ => {}
             }
         }

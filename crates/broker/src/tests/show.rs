@@ -5,8 +5,8 @@ use message::{MessageId, Timestamp};
 use crate::tests::language::Stage;
 use crate::tests::world::{Outcome, START_MS};
 use crate::{
-    Accepted, AgentKey, Broker, Delivery, Effect, EntryKey, Event, Failed, MessageKey, Next, Receipted,
-    Reply, Time, Tried, WaitingView,
+    Accepted, AgentKey, Broker, Delivery, Effect, EntryKey, Event, Failed, Holder, MessageKey, Next,
+    Receipted, Reply, Time, Tried, WaitingView,
 };
 
 pub(crate) fn outcome(stage: &Stage, outcome: &Outcome) -> Vec<String> {
@@ -95,6 +95,14 @@ fn event(stage: &Stage, event: &Event<'_>) -> Option<String> {
             Some(format!("{} leaves {group}", broker.name_of(*agent)))
         }
         Event::Graced { until } => Some(format!("leases last until {} at least", since_start(*until))),
+        Event::RecordSet(set) => {
+            let (repo, word) = (broker.name_of(set.repo), if set.is_new { "is new" } else { "is changed" });
+            Some(format!("{repo}/{}/{} {word}, {}", set.collection, set.key, since_tick(set.tick)))
+        }
+        Event::RecordRemoved { repo, collection, key, tick, .. } => {
+            let repo = broker.name_of(*repo);
+            Some(format!("{repo}/{collection}/{key} is gone, {}", since_tick(*tick)))
+        }
         Event::Released { of } => Some(format!("{} waits again", named(stage, of.entry))),
         Event::Accepted(_)
         | Event::AgentSet { .. }
@@ -116,6 +124,7 @@ fn event(stage: &Stage, event: &Event<'_>) -> Option<String> {
         | Event::DeadDropped { .. }
         | Event::WaitEnded { .. }
         | Event::Carried { .. }
+        | Event::RecordCarried { .. }
         | Event::Tuned(_) => None,
     }
 }
@@ -214,9 +223,14 @@ pub(crate) fn counts(broker: &Broker) -> Vec<String> {
 /// Shows which bodies would have to be carried before the log could be trimmed.
 pub(crate) fn carries(stage: &Stage) -> Vec<String> {
     let broker = &stage.world.broker;
-    let bodies = broker.bodies_before(message::Seq(broker.last().0 + 1), 100);
-    let told: Vec<String> =
-        bodies.iter().map(|(key, at)| format!("{} at {}", of_message(stage, *key), at.0)).collect();
+    let (bodies, _) = broker.bodies_before(message::Seq(broker.last().0 + 1), 0, 1_000);
+    let told: Vec<String> = bodies
+        .iter()
+        .map(|body| {
+            let Holder::Message(message) = body.of;
+            format!("{} at {}", of_message(stage, message), body.place)
+        })
+        .collect();
     if told.is_empty() { vec!["none".to_owned()] } else { told }
 }
 
@@ -249,4 +263,24 @@ fn since_start(at: Time) -> String {
 
 fn start() -> Timestamp {
     Time(START_MS).timestamp()
+}
+
+/// Lists what somebody keeps.
+pub(crate) fn records(stage: &Stage, name: &str) -> Vec<String> {
+    let (broker, repo) = (&stage.world.broker, stage.agent(name));
+    let collections = broker.collections(repo);
+    let lines = collections.flat_map(|collection| {
+        broker.records(repo, collection, None, None).map(move |record| {
+            let message =
+                record.message.map(|id| format!(", message {}", label(stage, id))).unwrap_or_default();
+            let blobs = if record.blobs.is_empty() { "" } else { ", with a blob" };
+            format!("{collection}/{} at {}{message}{blobs}", record.key, record.body)
+        })
+    });
+    lines.collect()
+}
+
+/// Says when a write was, in microseconds from the start.
+fn since_tick(tick: u64) -> String {
+    format!("tick {}", tick - START_MS * 1_000)
 }

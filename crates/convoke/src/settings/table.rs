@@ -56,6 +56,7 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
     ("memory", "How much is remembered of what is over."),
     ("log", "The durable log. That what is acknowledged is synced to the disk first cannot be set."),
     ("history", "Looking back."),
+    ("xrpc", "The door for clients of the AT Protocol."),
     ("metrics", "Figures for Prometheus."),
     ("logs", "What the server writes about itself, to standard error."),
 ];
@@ -422,6 +423,16 @@ pub(crate) const TABLE: &[Setting] = &[
         "Messages in one answer to a take.",
     ),
     Setting::new(
+        "limits.records",
+        Kind::Count {
+            min: 0,
+            max: 100_000_000,
+            set: |settings, count| settings.broker.limits.records_max = count,
+        },
+        "4000000",
+        "Records of all repositories together; each takes about 250 bytes of memory, whatever its document has.",
+    ),
+    Setting::new(
         "delivery.lease",
         Kind::Span {
             min: SECOND,
@@ -606,10 +617,38 @@ pub(crate) const TABLE: &[Setting] = &[
         "After how many bytes of the log a snapshot is taken; fewer make for a faster start.",
     ),
     Setting::new(
+        "log.keep",
+        Kind::Text { form: "\"whole\", or a duration such as \"30d\"", set: set_keep },
+        "whole",
+        "How long the log is kept; older files are given up when nothing in them is needed any more. The history keeps what it knows of them, and is then no longer made again from the log.",
+    ),
+    Setting::new(
+        "log.keep_bytes",
+        Kind::Bytes {
+            min: 0,
+            max: 1024 * 1024 * GIB,
+            set: |settings, bytes| settings.keep.bytes = (bytes > 0).then_some(bytes),
+        },
+        "0",
+        "How much of the log is kept on the disk, those files not counted that are held in reserve; older ones are given up as with `log.keep`, whichever says so first. 0 is everything.",
+    ),
+    Setting::new(
         "history.file",
         Kind::Path(|settings, path| settings.history_file = path),
         "",
-        "Its file; by default `history.db` in the data folder. It can be deleted and is then made again from the log.",
+        "Its file; by default `history.db` in the data folder. It can be deleted and is then made again from what the log holds.",
+    ),
+    Setting::new(
+        "xrpc.public_collections",
+        Kind::Texts { form: "a list of collections", set: set_public },
+        "",
+        "Collections whose records and blobs anybody may read without a token, over `/xrpc` and `/subscribe`; `com.example.*` stands for all that begin so. What a record was translated from is left out there.",
+    ),
+    Setting::new(
+        "xrpc.blob_bytes",
+        Kind::Bytes { min: 0, max: 1024 * GIB, set: |settings, bytes| settings.blobs_bytes_max = bytes },
+        "10GiB",
+        "Bytes of all blobs together; one has 10 MiB at most.",
     ),
     Setting::new(
         "metrics.public",
@@ -646,6 +685,30 @@ fn set_hosts(settings: &mut Settings, hosts: Vec<String>) -> Result<(), String> 
         return Err(format!("{host:?} is not the name of a host"));
     }
     settings.hosts = hosts.into_iter().map(|host| host.to_ascii_lowercase()).collect();
+    Ok(())
+}
+
+fn set_keep(settings: &mut Settings, text: &str) -> Result<(), String> {
+    settings.keep.time = match text {
+        "whole" => None,
+        _ => Some(
+            message::parse_duration(text)
+                .map_err(|_| format!("{text:?} is neither \"whole\" nor a duration"))?,
+        ),
+    };
+    Ok(())
+}
+
+fn set_public(settings: &mut Settings, collections: Vec<String>) -> Result<(), String> {
+    let is_name = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-".contains(&byte));
+    let is_wrong = |collection: &&String| {
+        let name = collection.strip_suffix('*').unwrap_or(collection);
+        !is_name(name) || !name.contains('.')
+    };
+    if let Some(collection) = collections.iter().find(is_wrong) {
+        return Err(format!("{collection:?} is not the name of a collection, nor the beginning of some"));
+    }
+    settings.public_collections = collections;
     Ok(())
 }
 

@@ -14,7 +14,7 @@ use message::Kind;
 use translate::{Carry, Options, Reports};
 
 use doors::{DOORS, Door, Sent};
-use stage::{Stage, text};
+use stage::{LOOKS_MAX, Stage, text};
 
 /// Starts a bus with a sender and a receiver at every door.
 fn start() -> Stage {
@@ -63,7 +63,7 @@ fn cross(stage: &Stage, kind: Kind, from: &Door, to: &Door) -> Crossed {
 
 /// Waits until a message is settled, and says by which steps.
 fn settled(stage: &Stage, id: &str, by: &str) -> String {
-    for _ in 0..doors::LOOKS_MAX {
+    for _ in 0..LOOKS_MAX {
         let receipt = stage.receipt(id);
         if text(&receipt, "/stage") != "acknowledged" {
             continue;

@@ -329,3 +329,44 @@ async fn a_bus_that_stops_says_so() {
     server.hub.stop();
     assert_eq!(socket.frame().await.err().flatten(), Some((1001, "stopping".to_owned())));
 }
+
+#[tokio::test]
+async fn an_open_bus_asks_nobody_for_a_key() {
+    let doors = |hub| gateway_http::router(hub, vec![crate::doorway()]);
+    let server = Server::start_with(|authority| authority.open = true, doors).await;
+    for id in [ANN, BOB] {
+        let registered =
+            server.call("POST", "/bus/agents/register", None, &super::registration(id, "1.0")).await;
+        assert_eq!(registered.status, 200, "{}", registered.text);
+    }
+    let path = |id: &str| format!("/bus?agent_id={id}");
+    let mut asking = Socket::open(&server, &path(ANN), None).await.unwrap();
+    // Whatever a client that knows nothing better sends as its key.
+    let mut working =
+        Socket::with_header(&server, &path(BOB), "x-agent-api-key", Some("change-me")).await.unwrap();
+    asking.send(&message("m-1", ANN, BOB, &[])).await;
+    assert_eq!(working.next().await.get("message_id"), "m-1");
+}
+
+#[tokio::test]
+async fn tokens_are_read_from_urls_where_that_is_allowed() {
+    let doors = |hub| gateway_http::router(hub, vec![crate::doorway()]);
+    let server = Server::start_with(|authority| authority.allow_token_in_url = true, doors).await;
+    let ann = agent(&server, ANN).await;
+    for (path, key) in [
+        (format!("/bus?agent_id={ANN}"), "api_key"),
+        ("/v1/agents/ann/socket?receipts=brief".to_owned(), "token"),
+    ] {
+        let mut socket =
+            Socket::open(&server, &format!("{path}&{key}={}", ann.reveal()), None).await.unwrap();
+        socket.send("nonsense").await;
+        socket.next().await;
+    }
+    let wrong = format!("/bus?agent_id={ANN}&api_key=nonsense");
+    assert!(Socket::open(&server, &wrong, None).await.is_err_and(|error| error.to_string().contains("401")));
+    let path = format!("/v1/me?token={}", ann.reveal());
+    assert_eq!(server.call("GET", &path, None, "").await.get("/agent"), "ann");
+    let path = format!("/bus/messages/send?api_key={}", ann.reveal());
+    let refused = server.call("POST", &path, None, &message("m-1", ANN, ANN, &[])).await;
+    assert_eq!(refused.status, 401, "who can post can set a header");
+}

@@ -1,6 +1,7 @@
 //! What was written and not settled yet, by the ping behind it.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use broker::AgentKey;
 use message::DeliveryId;
@@ -13,29 +14,42 @@ pub(super) type Written = (AgentKey, DeliveryId);
 pub(super) struct Ledger {
     /// The number of the last ping.
     last: u64,
-    pages: VecDeque<(u64, Vec<Written>)>,
+    pages: VecDeque<Page>,
+}
+
+/// What was written before one ping, and when.
+#[derive(Debug)]
+struct Page {
+    number: u64,
+    at: Duration,
+    written: Vec<Written>,
 }
 
 impl Ledger {
     /// Notes what was written, and returns what the ping behind it carries.
-    pub(super) fn note(&mut self, written: Vec<Written>) -> [u8; 8] {
+    pub(super) fn note(&mut self, written: Vec<Written>, at: Duration) -> [u8; 8] {
         self.last += 1;
-        self.pages.push_back((self.last, written));
+        self.pages.push_back(Page { number: self.last, at, written });
         self.last.to_be_bytes()
     }
 
     /// Takes out what a pong settles. Nothing for one that answers no ping of ours, or one that was answered.
     pub(super) fn settle(&mut self, pong: &[u8]) -> Option<Vec<Written>> {
         let number = u64::from_be_bytes(pong.try_into().ok()?);
-        let is_before = |page: &(u64, Vec<Written>)| page.0 <= number;
+        let is_before = |page: &Page| page.number <= number;
         if number > self.last || !self.pages.front().is_some_and(is_before) {
             return None;
         }
         let mut settled = Vec::new();
-        while let Some((_, page)) = self.pages.pop_front_if(|page| is_before(page)) {
-            settled.extend(page);
+        while let Some(page) = self.pages.pop_front_if(|page| is_before(page)) {
+            settled.extend(page.written);
         }
         Some(settled)
+    }
+
+    /// Returns when the oldest ping was sent that was not answered.
+    pub(super) fn oldest(&self) -> Option<Duration> {
+        self.pages.front().map(|page| page.at)
     }
 }
 
@@ -51,15 +65,17 @@ mod tests {
     fn a_pong_settles_what_was_written_before_its_ping_and_nothing_else_does() {
         let mut ledger = Ledger::default();
         assert_eq!(ledger.settle(&1_u64.to_be_bytes()), None, "nothing was written");
-        let first = ledger.note(written(&[1, 2]));
-        let second = ledger.note(written(&[3]));
-        let third = ledger.note(written(&[4]));
+        let [first, second, third] = [(&[1, 2][..], 10), (&[3], 20), (&[4], 30)]
+            .map(|(numbers, at)| ledger.note(written(numbers), Duration::from_secs(at)));
+        assert_eq!(ledger.oldest(), Some(Duration::from_secs(10)));
         for foreign in [&b""[..], b"1234567", b"123456789", &u64::MAX.to_be_bytes(), &0_u64.to_be_bytes()] {
             assert_eq!(ledger.settle(foreign), None, "{foreign:?}");
         }
         assert_eq!(ledger.settle(&second), Some(written(&[1, 2, 3])), "one pong may answer several pings");
+        assert_eq!(ledger.oldest(), Some(Duration::from_secs(30)));
         assert_eq!(ledger.settle(&first), None);
         assert_eq!(ledger.settle(&second), None);
         assert_eq!(ledger.settle(&third), Some(written(&[4])));
+        assert_eq!(ledger.oldest(), None);
     }
 }

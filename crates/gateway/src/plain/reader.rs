@@ -63,7 +63,13 @@ impl Reader {
     pub(super) async fn run(&mut self, frames: SplitStream<WebSocket>) {
         let mut chunks = frames.ready_chunks(FRAMES_MAX);
         let mut bye = None;
-        while let Ok(Some(chunk)) = timeout(SILENCE_TIME, chunks.next()).await {
+        loop {
+            let next = tokio::select! {
+                next = timeout(SILENCE_TIME, chunks.next()) => next,
+                // Who cannot be written to is not listened to: what it holds goes back at once.
+                () = self.out.closed() => break,
+            };
+            let Ok(Some(chunk)) = next else { break };
             match self.take(chunk).await {
                 Some(Next::More) => {}
                 Some(Next::Over) | None => break,

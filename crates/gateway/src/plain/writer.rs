@@ -15,8 +15,8 @@ use super::ledger::{Ledger, Written};
 use super::reader::Refusal;
 use super::{Manner, Refused, end};
 use crate::socket::{
-    CLOSE_POLICY, CLOSE_STOPPING, LETTERS_MAX, Login, PING_TIME, WORK_MAX, WRITE_TIME, close, give_back,
-    stops,
+    CLOSE_POLICY, CLOSE_STOPPING, LETTERS_MAX, Login, PING_TIME, SILENCE_TIME, WORK_MAX, WRITE_TIME, close,
+    give_back, stops,
 };
 use crate::{Code, Hub, OutgoingError, letters};
 
@@ -85,7 +85,10 @@ impl Writer {
                     if count == 0 { return Some(close(CLOSE_STOPPING, Code::Stopped.name())); }
                     self.deliver(&mut come).await
                 }
-                _ = pings.tick() => self.feed(Message::Ping(Default::default())).await,
+                _ = pings.tick() => {
+                    if self.is_deaf() { return Some(close(CLOSE_POLICY, "no pong")); }
+                    self.feed(Message::Ping(Default::default())).await
+                }
                 () = stops(&mut stopping) => return Some(close(CLOSE_STOPPING, "stopping")),
                 changed = changes.changed() => {
                     if changed.is_err() || !self.login.is_good(&self.hub) { return Some(self.shown_out()); }
@@ -99,6 +102,12 @@ impl Writer {
                 return None;
             }
         }
+    }
+
+    /// Tells whether the peer has left a ping unanswered for as long as one may be silent, whatever else it says.
+    fn is_deaf(&self) -> bool {
+        let oldest = self.ledger.lock().unwrap_or_else(PoisonError::into_inner).oldest();
+        oldest.is_some_and(|at| self.hub.node().steady().saturating_sub(at) > SILENCE_TIME)
     }
 
     /// Says why somebody who was let in may not stay.
@@ -162,7 +171,8 @@ impl Writer {
         if written.is_empty() {
             return Ok(());
         }
-        let ping = self.ledger.lock().unwrap_or_else(PoisonError::into_inner).note(written);
+        let now = self.hub.node().steady();
+        let ping = self.ledger.lock().unwrap_or_else(PoisonError::into_inner).note(written, now);
         self.feed(Message::Ping(ping.to_vec().into())).await
     }
 

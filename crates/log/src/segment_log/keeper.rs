@@ -1,14 +1,17 @@
-//! The handle that prepares segments ahead of need.
+//! The handle that prepares segments ahead of need, and gives them up.
 
 use std::sync::Arc;
+
+use message::Seq;
 
 use super::shared::{Shared, hold};
 use super::writer::capacity;
 use crate::api::Class;
 use crate::disk::Disk;
-use crate::error::SyncError;
+use crate::error::{SyncError, TruncateError};
+use crate::segment::SegmentHeader;
 
-/// Prepares segments ahead of need, on a thread that may wait.
+/// Prepares segments ahead of need and gives old ones up, on a thread that may wait.
 ///
 /// Optional: without it an append makes the segment that it needs by itself, and waits for it.
 pub struct Keeper<D: Disk> {
@@ -26,6 +29,21 @@ pub struct Ready {
     pub is_full: bool,
 }
 
+/// A segment in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// The number that its first record has or will have.
+    pub first: Seq,
+    /// What it takes on the disk.
+    pub bytes: u64,
+}
+
+impl Extent {
+    pub(super) fn of(header: &SegmentHeader) -> Self {
+        Extent { first: header.first, bytes: header.bytes }
+    }
+}
+
 impl<D: Disk> Keeper<D> {
     pub(super) fn new(shared: Arc<Shared<D>>) -> Self {
         Self { shared }
@@ -37,6 +55,37 @@ impl<D: Disk> Keeper<D> {
         let pool = hold(&self.shared.pool);
         let room = |class| pool.available(class, options) as u64 * capacity(options.segment_bytes);
         Ready { normal: room(Class::Normal), reserve: room(Class::Reserve), is_full: pool.full }
+    }
+
+    /// Returns the segments in use, the oldest first; the last one is written to.
+    pub fn extents(&self) -> Vec<Extent> {
+        self.shared.extents()
+    }
+
+    /// Returns the oldest record that is held, or will be.
+    pub fn first(&self) -> Seq {
+        self.shared.first()
+    }
+
+    /// Returns the first record of the segment that is written to.
+    pub fn newest(&self) -> Seq {
+        self.shared.newest()
+    }
+
+    /// Returns what all segments take on the disk, those that are only ready included.
+    pub fn bytes(&self) -> u64 {
+        hold(&self.shared.pool).bytes
+    }
+
+    /// Returns up to which record the log may be given up: the last one that every kept snapshot holds.
+    pub fn covered(&self) -> Seq {
+        self.shared.covered()
+    }
+
+    /// Gives up records before `seq`, as [`Log::truncate_before`](crate::Log::truncate_before) does; appends go on
+    /// meanwhile.
+    pub fn truncate_before(&self, seq: Seq) -> Result<Seq, TruncateError> {
+        self.shared.truncate_before(seq)
     }
 
     /// Makes reserve and spare segments up to their number, as far as there is room.

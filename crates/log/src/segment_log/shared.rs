@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 
 use message::Seq;
 
+use super::keeper::Extent;
 use super::pool::Pool;
 use crate::disk::{Disk, sync_file};
 use crate::index::Index;
@@ -131,6 +132,17 @@ impl<D: Disk> Shared<D> {
     pub(crate) fn first(&self) -> Seq {
         let segments = self.segments.read().unwrap_or_else(PoisonError::into_inner);
         segments.front().map_or(Seq(1), |segment| segment.header.first)
+    }
+
+    /// Returns the first record of the segment that is written to.
+    pub(crate) fn newest(&self) -> Seq {
+        let segments = self.segments.read().unwrap_or_else(PoisonError::into_inner);
+        segments.back().map_or(Seq(1), |segment| segment.header.first)
+    }
+
+    pub(crate) fn extents(&self) -> Vec<Extent> {
+        let segments = self.segments.read().unwrap_or_else(PoisonError::into_inner);
+        segments.iter().map(|segment| Extent::of(&segment.header)).collect()
     }
 
     /// Returns the segment that holds a record or would hold it, and the first record of the one behind it.

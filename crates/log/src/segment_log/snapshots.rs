@@ -17,7 +17,7 @@ use crate::plant::Plant;
 use crate::snapshot_file::{self, UNFINISHED, snapshot_name};
 
 /// How many snapshots are kept: should the newest be damaged, the one before it serves.
-const KEPT: usize = 2;
+pub(super) const KEPT: usize = 2;
 
 /// The snapshots of a [`SegmentLog`](crate::SegmentLog).
 pub struct LogSnapshots<D: Disk> {

@@ -1,16 +1,15 @@
-//! The one writer: appends batches, begins segments and sets them free.
+//! The one writer: appends batches and begins segments.
 
 use std::io;
 use std::sync::{Arc, PoisonError};
 
 use message::Seq;
 
-use super::pool::Pool;
 use super::shared::{OpenFile, Segment, Shared, SyncFailure, hold};
 use crate::api::{Class, Room};
 use crate::batch::Batch;
 use crate::disk::{Disk, sync_file, write_full};
-use crate::error::{AppendError, TruncateError};
+use crate::error::AppendError;
 use crate::frame::{Chain, NEXT_BYTES, next_frame};
 use crate::index::{Index, STRIDE_BYTES};
 #[cfg(any(test, feature = "plants"))]
@@ -87,21 +86,6 @@ impl<D: Disk> Writer<D> {
             reserve: room(Class::Reserve),
             batch_bytes_max: capacity(options.segment_bytes),
         }
-    }
-
-    pub(crate) fn truncate_before(&mut self, seq: Seq) -> Result<Seq, TruncateError> {
-        if self.shared.poisoned() {
-            return Err(TruncateError::Poisoned);
-        }
-        let kept = hold(&self.shared.snapshots).first().copied().unwrap_or(Seq(0));
-        let floor = seq.min(Seq(kept.0.saturating_add(1)));
-        while let Some(segment) = self.shared.pop_segment_before(floor) {
-            self.set_free(&segment).map_err(|error| {
-                self.shared.poison();
-                TruncateError::Storage(error)
-            })?;
-        }
-        Ok(self.shared.first())
     }
 
     fn check_size(&self, batch: &Batch) -> Result<(), AppendError> {
@@ -233,31 +217,6 @@ impl<D: Disk> Writer<D> {
         let segment = Arc::new(Segment::new(name, header));
         let open = segment.opened(file, Some(Index::default()));
         Ok((segment, open))
-    }
-
-    /// Makes a spare of a segment, or removes it where there are enough. Durable before the next one is set
-    /// free, so that a power loss cannot leave a hole among the segments.
-    fn set_free(&self, segment: &Segment<D::File>) -> io::Result<()> {
-        let options = &self.shared.options;
-        let standard = segment.header.bytes == options.segment_bytes;
-        let number = {
-            let mut pool = hold(&self.shared.pool);
-            if standard && pool.spares.len() < Pool::wanted(options) { Some(pool.number()) } else { None }
-        };
-        match number {
-            Some(number) => self.shared.disk.rename(&segment.name, &spare_name(number))?,
-            None => self.shared.disk.remove(&segment.name)?,
-        }
-        self.shared.sync_folder()?;
-        let mut pool = hold(&self.shared.pool);
-        match number {
-            Some(number) => pool.spares.push(number),
-            None => {
-                pool.bytes = pool.bytes.saturating_sub(segment.header.bytes);
-                pool.full = false;
-            }
-        }
-        Ok(())
     }
 }
 

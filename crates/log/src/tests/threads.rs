@@ -59,6 +59,7 @@ fn readers_and_the_syncer_work_beside_the_writer() {
                 if at.0 > 0 && snapshots.load().unwrap().is_none_or(|newest| newest.at < at) {
                     snapshots.store(at, |to| to.write_all(b"state")).unwrap();
                 }
+                keeper.truncate_before(Seq(at.0.saturating_sub(600))).unwrap();
             }
         });
         let mut batch = Batch::new();

@@ -1,6 +1,6 @@
 //! Upkeep: snapshots folded in the background, trimming, and what a rotten disk must lead to.
 
-use broker::{Command, Context, Effects, MessageKey};
+use broker::{Command, Context, Effects, Living};
 use log::{AppendError, Class, Log, MemDisk, OpenError, SegmentLog, SnapshotError, Snapshots};
 use message::Seq;
 
@@ -10,8 +10,8 @@ use super::{Driver, Stop};
 use crate::plant::DriverPlant;
 use crate::violation::{Promise, Violation, broken, ensure};
 
-/// Bodies that are carried forward at once.
-const CARRIED_MAX: usize = 16;
+/// Places of the state that are looked at in one turn.
+const LOOK_MAX: u32 = 16;
 
 impl Driver {
     /// Folds the log up to what is durable with a broker of its own, and stores the outcome.
@@ -106,31 +106,45 @@ impl Driver {
         self.sync_log()?;
         self.release()?;
         let Some(node) = &self.node else { return Ok(()) };
-        let before = node.durable;
+        // Anywhere: the log itself holds on to what its snapshots do not cover.
+        let durable = node.durable.0;
+        let before =
+            Seq(if self.dice.percent(85) { durable } else { durable - self.dice.below(durable + 1) });
+        if self.dice.percent(80) {
+            self.fold()?;
+        }
         if self.driver_plant() != Some(DriverPlant::TrimWithoutCarry) {
             self.carry(before)?;
+            if self.dice.percent(10) {
+                // The process may be killed before it goes on.
+                return Ok(());
+            }
             self.sync_log()?;
             self.release()?;
         }
-        self.fold()?;
+        if self.dice.percent(85) {
+            self.fold()?;
+        }
         let Some(node) = &mut self.node else { return Ok(()) };
         node.log.truncate_before(before).map(|_| ()).map_err(|_| Stop::Disk)
     }
 
     fn carry(&mut self, before: Seq) -> Result<(), Stop> {
         let clock = self.clock;
-        loop {
+        let mut from = Some(0);
+        while let Some(place) = from {
             let Some(node) = &mut self.node else { return Ok(()) };
-            let bodies: Vec<(MessageKey, Seq)> = node.broker.bodies_before(before, CARRIED_MAX);
+            let (bodies, next) = node.broker.bodies_before(before, place, LOOK_MAX);
+            from = next;
             if bodies.is_empty() {
-                return Ok(());
+                continue;
             }
             node.class = Class::Reserve;
-            for (message, seq) in bodies {
-                let body = body(&node.reader, seq)?;
+            for Living { of, place, .. } in bodies {
+                let body = body(&node.reader, place)?;
                 let mut effects = Effects::new();
                 let mut cx = Context { now: node.now(clock), wall: clock.wall(), random: &mut self.dice };
-                let carried = node.execute(&Command::Carry { message, body: &body }, &mut cx, &mut effects);
+                let carried = node.execute(&Command::Carry { of, place, body: &body }, &mut cx, &mut effects);
                 if let Err(refusal) = carried {
                     return Ok(broken(
                         Promise::Bodies,
@@ -142,6 +156,7 @@ impl Driver {
             self.end_turn();
             self.append()?;
         }
+        Ok(())
     }
 }
 

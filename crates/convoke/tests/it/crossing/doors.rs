@@ -4,10 +4,7 @@ use dialect::Name;
 use json::{Limits, Value};
 use rounds::socket::{Came, Socket};
 
-use crate::crossing::stage::{Stage, text};
-
-/// How often somebody looks before it gives up; each look takes about a millisecond.
-pub(crate) const LOOKS_MAX: usize = 60_000;
+use crate::crossing::stage::{LOOKS_MAX, Stage, text};
 
 /// A door.
 pub(crate) struct Door {
@@ -46,6 +43,16 @@ pub(crate) const DOORS: &[Door] = &[
         ask: Some(socket_ask),
     },
     Door { name: "wire", dialect: Name::Wire, send: wire_send, receive: wire_receive, ask: Some(wire_ask) },
+    Door { name: "bus", dialect: Name::Bus, send: bus_send, receive: bus_receive, ask: Some(bus_ask) },
+    Door {
+        name: "coord",
+        dialect: Name::Coord,
+        send: coord_send,
+        receive: coord_receive,
+        ask: Some(coord_ask),
+    },
+    // Records are read by whoever looks, and settle nothing: an agent that must have its messages takes them.
+    Door { name: "xrpc", dialect: Name::Comms, send: xrpc_send, receive: http_receive, ask: None },
 ];
 
 fn http_send(stage: &Stage, agent: &str, document: &str) -> Sent {
@@ -118,6 +125,56 @@ fn wire_receive(stage: &Stage, agent: &str) -> String {
     let (_, processed) = stage.call("POST", &format!("/wire/inbox/{agent}/processed"), agent, &ids);
     assert_eq!(text(&processed, "/results/0/outcome"), "processed", "{processed}: {inbox}");
     text(&inbox, "/messages/0")
+}
+
+fn bus_send(stage: &Stage, agent: &str, document: &str) -> Sent {
+    match sent(stage.call("POST", "/bus/messages/send", agent, document)) {
+        Sent::Accepted { id, .. } if id.is_empty() => Sent::Noted,
+        other @ (Sent::Accepted { .. } | Sent::Noted | Sent::Refused(_)) => other,
+    }
+}
+
+fn bus_receive(stage: &Stage, agent: &str) -> String {
+    stage.hear(agent, &format!("/bus?agent_id=codex%3A%2F%2F{agent}"))
+}
+
+/// The document itself wishes the reply.
+fn bus_ask(stage: &Stage, agent: &str, document: &str) -> String {
+    let (status, answer) = stage.call("POST", "/bus/messages/send", agent, document);
+    assert_eq!(status, 200, "{answer}");
+    text(&answer, "/reply")
+}
+
+fn coord_send(stage: &Stage, agent: &str, document: &str) -> Sent {
+    sent(stage.call("POST", "/coord/messages", agent, document))
+}
+
+fn coord_receive(stage: &Stage, agent: &str) -> String {
+    stage.hear(agent, &format!("/coord/agents/{agent}"))
+}
+
+fn coord_ask(stage: &Stage, agent: &str, document: &str) -> String {
+    let (status, answer) = stage.call("POST", "/coord/messages?wait=60s", agent, document);
+    assert_eq!(status, 200, "{answer}");
+    text(&answer, "/reply")
+}
+
+/// Stores a record in the sender's own repository, and finds it there.
+fn xrpc_send(stage: &Stage, agent: &str, document: &str) -> Sent {
+    let record = json::parse_str(document, Limits::DOCUMENT).unwrap();
+    let collection = text(&record, "/$type");
+    let body = format!(r#"{{"repo":"{agent}","collection":"{collection}","record":{document}}}"#);
+    let (status, made) = stage.call("POST", "/xrpc/com.atproto.repo.createRecord", agent, &body);
+    if status != 200 {
+        return Sent::Refused(text(&made, "/error"));
+    }
+    let list = format!("/xrpc/com.atproto.repo.listRecords?repo={agent}&collection={collection}&limit=1");
+    let (_, listed) = stage.call("GET", &list, agent, "");
+    assert_eq!(text(&listed, "/records/0/uri"), text(&made, "/uri"), "{listed}");
+    let (_, found) = stage.call("GET", &format!("/v1/messages?agent={agent}&limit=100"), agent, "");
+    let found = found.get("messages").and_then(Value::as_array).unwrap_or_default();
+    let sent = found.iter().find(|row| text(row, "/native_id") == text(&made, "/uri"));
+    Sent::Accepted { id: text(sent.unwrap(), "/id"), duplicate: false }
 }
 
 fn native(stage: &Stage, agent: &str) -> Socket {

@@ -1,16 +1,30 @@
 //! The real bus with agents of every language, and what they are called.
 
+use std::collections::{HashMap, VecDeque};
+use std::sync::Mutex;
+
 use dialect::{Name, Names};
 use json::{Limits, Value};
 use rounds::server::{Launch, Server};
+use rounds::socket::Socket;
 use tempfile::TempDir;
+
+/// How often something is looked at before it is given up; each look takes about a millisecond.
+pub(crate) const LOOKS_MAX: usize = 60_000;
 
 /// A bus with agents.
 pub(crate) struct Stage {
     pub(crate) server: Server,
     pub(crate) names: Names,
     tokens: Vec<(String, String)>,
+    lines: Mutex<HashMap<String, Line>>,
     _folder: TempDir,
+}
+
+/// A socket that settles what it is sent by pings, and what came over it and was not asked for yet.
+struct Line {
+    socket: Socket,
+    came: VecDeque<String>,
 }
 
 impl Stage {
@@ -32,7 +46,7 @@ impl Stage {
         }
         let list = format!("[{}]", identities.join(","));
         let names = Names::from_value(&json::parse_str(&list, Limits::DOCUMENT).unwrap()).unwrap();
-        Stage { server, names, tokens, _folder: folder }
+        Stage { server, names, tokens, lines: Mutex::default(), _folder: folder }
     }
 
     pub(crate) fn token(&self, agent: &str) -> &str {
@@ -45,6 +59,35 @@ impl Stage {
         let answer = self.server.call(method, path, token, body).unwrap();
         let value = answer.json().unwrap_or_else(|| panic!("{method} {path}: {answer}")).into_owned();
         (answer.status, value)
+    }
+
+    /// Waits for the next text over the socket of an agent, which stays open.
+    pub(crate) fn hear(&self, agent: &str, path: &str) -> String {
+        let mut lines = self.lines.lock().unwrap();
+        let line = lines.entry(agent.to_owned()).or_insert_with(|| Line {
+            socket: Socket::at(self.server.address(), path, self.token(agent)).unwrap(),
+            came: VecDeque::new(),
+        });
+        if line.came.is_empty() {
+            line.came.extend(line.socket.hear_to_ping().unwrap());
+        }
+        line.came.pop_front().unwrap()
+    }
+
+    /// Closes the socket of an agent, and waits until the bus knows.
+    pub(crate) fn hang_up(&self, agent: &str) {
+        drop(self.lines.lock().unwrap().remove(agent));
+        let look = || text(&self.call("GET", &format!("/v1/agents/{agent}"), "", "").1, "/reachability");
+        let gone = std::iter::repeat_with(look).take(LOOKS_MAX).find(|reachability| reachability != "socket");
+        assert!(gone.is_some(), "{agent} is still connected");
+    }
+
+    /// Demands that an agent has nothing that nobody asked for, neither with the bus nor on its socket.
+    pub(crate) fn has_nothing(&self, agent: &str) {
+        let (_, inbox) = self.call("GET", &format!("/v1/agents/{agent}/inbox"), "", "");
+        assert_eq!(text(&inbox, "/messages"), "[]", "{agent}");
+        let lines = self.lines.lock().unwrap();
+        assert!(lines.get(agent).is_none_or(|line| line.came.is_empty()), "{agent} got it over its socket");
     }
 
     /// Returns how far a message has come.
