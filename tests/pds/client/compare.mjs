@@ -34,7 +34,7 @@ for (const [key, sentence] of Object.entries(expected.reasons)) {
 }
 print(rows)
 const reasons = new Set(rows.map(([, , , , reason]) => reason))
-console.log(`${names.size} calls: ${rows.length} answers differ somewhere, for ${reasons.size} reasons`)
+console.log(`${names.size} calls, ${rows.length} differences for ${reasons.size} reasons`)
 for (const failure of failures) console.error(failure)
 process.exit(failures.length > 0 ? 1 : 0)
 
