@@ -88,6 +88,7 @@ pub(crate) async fn delete(
         Ok(())
     });
     ended.await?;
+    // There is nothing to say, and the lexicon says so.
     Ok(StatusCode::OK.into_response())
 }
 

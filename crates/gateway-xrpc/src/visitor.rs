@@ -12,6 +12,7 @@ use message::AgentName;
 
 use crate::jwt::{Claims, Scope};
 use crate::refused::Refused;
+use crate::repo::identifier;
 use crate::{Door, jwt};
 
 /// Who calls, and what every call has at hand.
@@ -69,9 +70,10 @@ impl FromRequestParts<Hub> for Visitor {
 impl Caller {
     /// Returns a repository to which the caller may write: its own.
     pub(crate) fn own(&self, repo: &str) -> Result<Repo, Refused> {
-        let nobody =
-            || Refused::Named(StatusCode::FORBIDDEN, "AccountNotFound", "Account not found".to_owned());
-        let repo = find(&self.hub, repo).map_err(|_| nobody())?;
+        identifier("repo", repo)?;
+        let unknown =
+            |_| Refused::Named(StatusCode::FORBIDDEN, "AccountNotFound", "Account not found".to_owned());
+        let repo = find(&self.hub, repo).map_err(unknown)?;
         if !self.principal.may_send_as(repo.key) {
             let message = format!("this token does not write to the repository of {}", repo.name);
             return Err(Refused::unknown_caller(message));

@@ -19,7 +19,7 @@ pub fn beside_a_pds(stage: &Stage) -> anyhow::Result<Saw> {
         fs::write(&ours, answers).context("writing what came back")?;
         let mut compare = client.program("compare.mjs");
         compare.args([&recorded, &ours]);
-        compare.args([root().join("tests/pds/differences.json"), root().join("docs/xrpc.md")]);
+        compare.args([root().join("tests/pds/differences.json"), root().join("docs/beside-a-pds.md")]);
         let output = client.run(&mut compare, "")?;
         let table = String::from_utf8_lossy(&output.stdout);
         let said = String::from_utf8_lossy(&output.stderr);

@@ -47,6 +47,8 @@ pub enum Promise {
     Receipts,
     /// Each who waits gets its own answer.
     Replies,
+    /// Who follows a repo sees every write once, in order.
+    Followed,
 }
 
 impl Promise {
@@ -65,6 +67,7 @@ impl Promise {
             Promise::Told => "the sender is told when a message dies",
             Promise::Receipts => "a receipt says what became of a message",
             Promise::Replies => "a reply reaches who waits for it",
+            Promise::Followed => "who follows a repo sees every record once, in order",
         }
     }
 }
@@ -77,7 +80,7 @@ impl fmt::Display for Violation {
 
 /// Returns every promise that was broken.
 pub fn check(record: &Record) -> Vec<Violation> {
-    let checks: [fn(&Record, &mut Vec<Violation>); 9] = [
+    let checks: [fn(&Record, &mut Vec<Violation>); 10] = [
         handing::genuine,
         handing::repeated,
         handing::ordered,
@@ -87,6 +90,7 @@ pub fn check(record: &Record) -> Vec<Violation> {
         ends::durable,
         ends::accounted,
         ends::told,
+        ends::followed,
     ];
     let mut violations = Vec::new();
     for check in checks {

@@ -87,7 +87,7 @@ pub const PARTS: &[Part] = &[
     Part { name: "repo-python", summary: "records, pages and blobs by atproto", run: crate::python::repo },
     Part {
         name: "pds",
-        summary: "190 calls by @atproto/api, beside what a real PDS answered",
+        summary: "191 calls by @atproto/api, beside what a real PDS answered",
         run: crate::atproto::beside_a_pds,
     },
     Part { name: "follow", summary: "@atproto/api writes, ws follows", run: crate::atproto::following },

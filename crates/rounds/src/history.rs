@@ -38,6 +38,8 @@ pub struct Letter {
     pub may_expire: bool,
     /// Whether somebody waits for it: such a letter is settled by handing it over.
     pub is_awaited: bool,
+    /// Whether it is a record in its sender's repo, which somebody follows.
+    pub is_record: bool,
 }
 
 /// Something that was done or seen.
@@ -61,6 +63,8 @@ pub enum Event {
     Answered { question: String, answer: String },
     /// The bus told a sender that its message died.
     Noticed { agent: String, id: String },
+    /// Who follows a repo saw that a letter was written.
+    Followed { name: String },
 }
 
 /// A letter that came.
@@ -150,7 +154,8 @@ impl Record {
                 | Event::Acked { .. }
                 | Event::Nacking { .. }
                 | Event::Answered { .. }
-                | Event::Noticed { .. } => {}
+                | Event::Noticed { .. }
+                | Event::Followed { .. } => {}
             }
         }
         ids
@@ -167,7 +172,8 @@ impl Record {
             | Event::Acked { .. }
             | Event::Nacking { .. }
             | Event::Answered { .. }
-            | Event::Noticed { .. } => None,
+            | Event::Noticed { .. }
+            | Event::Followed { .. } => None,
         })
     }
 }
@@ -186,6 +192,18 @@ impl History {
     /// Returns the present moment.
     pub fn now(&self) -> Moment {
         self.lock().events.len()
+    }
+
+    /// Fills in ids that a door did not tell, by the letters' names.
+    pub fn learn(&self, ids: &BTreeMap<String, String>) {
+        for event in &mut self.lock().events {
+            if let Event::Accepted { name, id } = event
+                && id.is_empty()
+                && let Some(known) = ids.get(name)
+            {
+                id.clone_from(known);
+            }
+        }
     }
 
     /// Returns every id that the bus gave.

@@ -2,6 +2,7 @@
 
 mod asker;
 pub(crate) mod door;
+pub(crate) mod follower;
 mod inbox;
 mod pipeline;
 mod plain;
@@ -32,7 +33,9 @@ const ANSWERER: &str = "ans";
 
 /// Who sends through other doors, in their languages.
 const FOREIGN_SENDERS: [(&str, Door); 4] =
-    [("dot", Door::Bus), ("eve", Door::Coord), ("fay", Door::Wire), ("gus", Door::Xrpc)];
+    [("dot", Door::Bus), ("eve", Door::Coord), ("fay", Door::Wire), (RECORDER, Door::Xrpc)];
+/// Whose letters are records.
+pub(crate) const RECORDER: &str = "gus";
 /// Who gets through other doors: over their sockets, and by looking into an inbox.
 const PLAIN: [(&str, &str); 2] = [("vic", "/bus?agent_id=vic"), ("wes", "/coord/agents/wes")];
 const LOOKER: &str = "xan";
@@ -64,6 +67,7 @@ pub(crate) struct World {
     pub(crate) letters_max: u64,
     pub(crate) tokens: HashMap<String, String>,
     pub(crate) history: History,
+    pub(crate) bookmark: follower::Bookmark,
     pub(crate) gate: Gate,
 }
 
@@ -132,6 +136,7 @@ fn spawn_foreign<'s>(scope: &'s Scope<'s, '_>, world: &'s World) {
         scope.spawn(move || plain::run(world, agent, path, Dice::new(world.seed, stream)));
     }
     scope.spawn(|| inbox::run(world, LOOKER, Dice::new(world.seed, 70)));
+    scope.spawn(|| follower::run(world));
 }
 
 impl Cast {
@@ -141,7 +146,7 @@ impl Cast {
         match self {
             Cast::Native => {}
             Cast::Everybody => {
-                agents.extend([("dot", "bus"), ("eve", "coord"), ("fay", "wire"), ("gus", "comms")]);
+                agents.extend([("dot", "bus"), ("eve", "coord"), ("fay", "wire"), (RECORDER, "comms")]);
                 agents.extend([("vic", "bus"), ("wes", "coord"), (LOOKER, "wire")]);
             }
         }
@@ -259,6 +264,7 @@ fn write_letter(
         guarantee,
         may_expire: dice.percent(4) && is_native,
         is_awaited: false,
+        is_record: door == Door::Xrpc,
     }
 }
 
@@ -299,7 +305,7 @@ pub(crate) fn text_of(name: &str) -> String {
 }
 
 /// Finds the name of a letter in a document of any dialect: what it says travels everywhere.
-fn name_in(document: &str) -> Option<&str> {
+pub(crate) fn name_in(document: &str) -> Option<&str> {
     document.split_once(MARK)?.1.split_once(';').map(|(name, _)| name)
 }
 

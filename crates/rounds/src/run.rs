@@ -102,6 +102,7 @@ pub fn run(plan: &Plan) -> anyhow::Result<Summary> {
         letters_max: plan.letters_max,
         tokens,
         history: Default::default(),
+        bookmark: Default::default(),
         gate: Gate::default(),
     };
     let (server, ready_max) = thread::scope(|scope| {
@@ -196,7 +197,8 @@ fn refusals(record: &Record) -> Vec<String> {
         | Event::Acked { .. }
         | Event::Nacking { .. }
         | Event::Answered { .. }
-        | Event::Noticed { .. } => None,
+        | Event::Noticed { .. }
+        | Event::Followed { .. } => None,
     });
     refused.collect()
 }

@@ -131,6 +131,25 @@ const SPOILT: &[(&str, Spoil, &[Promise])] = &[
         },
         &[Promise::Replies],
     ),
+    ("a record of which nobody was told", |story| story.is_record("a-1"), &[Promise::Followed]),
+    (
+        "a record that was told of twice",
+        |story| {
+            story.is_record("a-1");
+            story.follows("a-1");
+            story.follows("a-1");
+        },
+        &[Promise::Followed],
+    ),
+    (
+        "records that were told of the other way round",
+        |story| {
+            story.follows("a-2");
+            story.follows("a-1");
+        },
+        &[Promise::Followed],
+    ),
+    ("a record that nobody wrote", |story| story.follows("x-1"), &[Promise::Followed]),
     (
         "answered, but the receipt does not know",
         |story| story.ends("q-1", Some("acknowledged")),

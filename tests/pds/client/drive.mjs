@@ -99,7 +99,7 @@ function came(answer) {
   const { status, bytes } = answer
   const headers = {}
   for (const name of HEADERS) {
-    if (answer.headers.has(name)) headers[name] = answer.headers.get(name)
+    if (answer.headers.has(name)) headers[name] = answer.headers.get(name).replace(/^([^;]*\/json);.*/, '$1')
   }
   const isJson = headers['content-type']?.startsWith('application/json')
   const body = isJson ? JSON.parse(bytes) : bytes.length > 0 ? { bytes: bytes.length, sha256: sha256(bytes) } : null

@@ -78,6 +78,49 @@ pub(super) fn told(record: &Record, violations: &mut Vec<Violation>) {
     }
 }
 
+/// Who follows a repo sees every record once, in the order in which they were written.
+pub(super) fn followed(record: &Record, violations: &mut Vec<Violation>) {
+    let (mut written, mut seen): (HashMap<&str, usize>, HashSet<&str>) = (HashMap::new(), HashSet::new());
+    let mut latest = None;
+    for event in &record.events {
+        match event {
+            // A sender writes one after the other, so the order of first tries is that of the records.
+            Event::Sending { name } => {
+                let place = written.len();
+                written.entry(name).or_insert(place);
+            }
+            Event::Followed { name } => {
+                let Some(place) = written.get(name.as_str()).copied() else {
+                    broken(violations, Promise::Followed, format!("{name} was followed and never written"));
+                    continue;
+                };
+                if !seen.insert(name) {
+                    broken(violations, Promise::Followed, format!("{name} was followed twice"));
+                } else if latest > Some(place) {
+                    broken(violations, Promise::Followed, format!("{name} was followed too late"));
+                }
+                latest = latest.max(Some(place));
+            }
+            Event::Accepted { .. }
+            | Event::Refused { .. }
+            | Event::Delivered(_)
+            | Event::Acking { .. }
+            | Event::Acked { .. }
+            | Event::Nacking { .. }
+            | Event::Answered { .. }
+            | Event::Noticed { .. } => {}
+        }
+    }
+    for event in &record.events {
+        if let Event::Accepted { name, .. } = event
+            && record.letters.get(name).is_some_and(|letter| letter.is_record)
+            && !seen.contains(name.as_str())
+        {
+            broken(violations, Promise::Followed, format!("{name} was written and nobody was told"));
+        }
+    }
+}
+
 /// What recipients saw and did, by letter and agent.
 struct Saw<'r> {
     times: HashMap<(&'r str, &'r str), u64>,
@@ -112,7 +155,8 @@ impl<'r> Saw<'r> {
                 | Event::Refused { .. }
                 | Event::Delivered(_)
                 | Event::Nacking { .. }
-                | Event::Noticed { .. } => {}
+                | Event::Noticed { .. }
+                | Event::Followed { .. } => {}
             }
         }
         saw

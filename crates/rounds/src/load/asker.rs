@@ -53,6 +53,7 @@ fn question(world: &World, agent: &str, number: u64) -> String {
         // Whoever waits for a reply does not want one for ever.
         may_expire: true,
         is_awaited: false,
+        is_record: false,
     });
     name
 }

@@ -131,6 +131,15 @@ fn record(letter: &Letter, number: u64) -> String {
     )
 }
 
+/// Writes a record that goes to nobody, as the last of a repo.
+pub(crate) fn last_record(agent: &str, name: &str) -> String {
+    let repo = did(agent);
+    format!(
+        r#"{{"repo":"{repo}","collection":"agent.comms.last","validate":false,"record":{{"text":"{}"}}}}"#,
+        text_of(name)
+    )
+}
+
 /// Makes an id of a name.
 fn uuid(name: &str) -> String {
     let hash = |seed: u64| {

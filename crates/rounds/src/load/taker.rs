@@ -76,6 +76,7 @@ fn answer(world: &World, question: &str, id: &str, line: &mut Line) -> io::Resul
         // An answer that comes too late is filed.
         may_expire: true,
         is_awaited: true,
+        is_record: false,
     };
     let name = letter.name.clone();
     let document = format!(

@@ -7,9 +7,11 @@ use json::Value;
 
 use crate::history::{Ending, Event, Recipient};
 use crate::http::Line;
-use crate::load::World;
+use crate::load::{Cast, RECORDER, World, door, follower, name_in};
 use crate::server::Server;
 
+/// The name of the last record, which is no letter.
+const LAST: &str = "last";
 /// How often everybody's inbox is emptied before what is left is left; each time waits for about a second when there
 /// is nothing.
 const TURNS_MAX: usize = 30;
@@ -31,6 +33,10 @@ pub(super) fn collect(world: &World, server: Server) -> anyhow::Result<BTreeMap<
             break;
         }
     }
+    match world.cast {
+        Cast::Native => {}
+        Cast::Everybody => records(world, &server, &mut line)?,
+    }
     let dead = dead_letters(&mut line, server.operator())?;
     let waiting = waiting(world, &mut line, server.operator())?;
     let ids: BTreeSet<String> = world.history.ids();
@@ -48,6 +54,34 @@ pub(super) fn collect(world: &World, server: Server) -> anyhow::Result<BTreeMap<
     let code = server.stop()?;
     ensure!(code == Some(0), "the server stopped with {code:?}");
     Ok(endings)
+}
+
+/// Follows records to the last one, and learns which messages they became.
+fn records(world: &World, server: &Server, line: &mut Line) -> anyhow::Result<()> {
+    let token = world.tokens.get(RECORDER).context("nobody writes records")?;
+    let (path, body) = ("/xrpc/com.atproto.repo.createRecord", door::last_record(RECORDER, LAST));
+    let written =
+        line.call_with("POST", path, token, "Content-Type: application/json\r\n", body.as_bytes())?;
+    ensure!(written.status == 200, "the last record: {written}");
+    follower::follow(world, server.address(), Some(LAST)).context("following to the last record")?;
+    let (mut ids, mut after) = (BTreeMap::new(), 0);
+    loop {
+        let path = format!("/v1/messages?agent={RECORDER}&limit=1000&after={after}");
+        let listed = line.call("GET", &path, server.operator(), "")?;
+        let value = listed.json().context("a list that is no JSON")?;
+        for message in value.get("messages").and_then(Value::as_array).unwrap_or_default() {
+            let text = |key: &str| message.get(key).and_then(Value::as_str).unwrap_or_default();
+            if let Some(name) = name_in(text("text")) {
+                ids.insert(name.to_owned(), text("id").to_owned());
+            }
+        }
+        match listed.number("/next") {
+            Some(next) => after = next,
+            None => break,
+        }
+    }
+    world.history.learn(&ids);
+    Ok(())
 }
 
 /// Takes and acknowledges everything that can be had at once, and tells how much it was.

@@ -45,6 +45,7 @@ impl Story {
             guarantee: Guarantee::AtLeastOnce,
             may_expire: false,
             is_awaited: false,
+            is_record: false,
         };
         self.record.letters.insert(name.to_owned(), letter);
         self.record.events.push(Event::Sending { name: name.to_owned() });
@@ -53,6 +54,15 @@ impl Story {
     }
 
     /// It comes to somebody, who asked for it just before.
+    /// Makes a letter a record that somebody follows.
+    pub(super) fn is_record(&mut self, name: &str) {
+        self.record.letters.get_mut(name).unwrap().is_record = true;
+    }
+
+    pub(super) fn follows(&mut self, name: &str) {
+        self.record.events.push(Event::Followed { name: name.to_owned() });
+    }
+
     pub(super) fn comes(&mut self, name: &str, agent: &str, attempt: u64) {
         let asked = self.record.events.len();
         self.record.events.push(Event::Delivered(sighting(name, agent, attempt, asked)));
