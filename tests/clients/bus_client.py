@@ -1,8 +1,10 @@
 """A client of the AgentMessage bus that knows nothing of Convoke but the documented calls of `/bus`."""
 
 import json
+import threading
 import time
 import uuid
+from datetime import datetime, timezone
 from urllib.parse import quote
 
 from websockets.exceptions import ConnectionClosed
@@ -47,7 +49,7 @@ def message(sender, recipient, message_type="task_request", payload=None, mode="
     part = lambda agent_id: {"agent_id": agent_id, "framework": agent_id.partition("://")[0]}
     return {
         "message_id": f"msg_{int(time.time() * 1000)}_{uuid.uuid4().hex[:7]}",
-        "timestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "timestamp": datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         "sender": part(sender),
         "recipient": part(recipient),
         "message_type": message_type,
@@ -140,7 +142,6 @@ def talking():
 def waiting():
     asker, _ = register("claude-code://py-waiter")
     _, worker_key = register("codex://py-answerer")
-    import threading
 
     def answer():
         with socket("codex://py-answerer", worker_key) as work:
