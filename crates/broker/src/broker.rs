@@ -9,6 +9,7 @@ use crate::entry::{Entry, Message};
 use crate::group::Groups;
 use crate::known::Known;
 use crate::lane::Lanes;
+use crate::records::Records;
 use crate::registry::Agents;
 use crate::session::Session;
 use crate::slab::Slab;
@@ -55,6 +56,7 @@ pub struct Broker {
     pub(crate) parked: BTreeSet<EntryKey>,
     /// Topics and channels with too many posts.
     pub(crate) crowded: BTreeSet<GroupKey>,
+    pub(crate) records: Records,
     pub(crate) open_messages: u64,
     pub(crate) open_bytes: u64,
     pub(crate) words: Words,
@@ -106,6 +108,7 @@ impl Broker {
             orphans: BTreeSet::new(),
             parked: BTreeSet::new(),
             crowded: BTreeSet::new(),
+            records: Records::default(),
             open_messages: 0,
             open_bytes: 0,
             words: Words::default(),
@@ -180,6 +183,8 @@ impl Broker {
             Command::Due(due) => self.decide_due(cx, *due),
             Command::Carry { message, body } => self.carry(*message, body),
             Command::Tune(retention) => Ok(Decision::done(vec![Event::Tuned(*retention)])),
+            Command::Commit(commit) => self.commit_records(commit),
+            Command::CarryRecord(carry) => self.carry_record(carry),
         }
     }
 
@@ -239,6 +244,13 @@ impl Broker {
             }
             Event::Carried { message, seq, body } => self.carried(self.check_message(*message, *seq)?, body),
             Event::Tuned(retention) => self.tuned(*retention, effects),
+            Event::RecordSet(set) => self.record_set(set),
+            Event::RecordRemoved { repo, collection, key, tick, rev, commit, body } => {
+                self.record_removed(*repo, (collection, key), (*tick, *rev), *commit, *body)
+            }
+            Event::RecordCarried { repo, collection, key, tick, body } => {
+                self.record_carried(*repo, (collection, key), *tick, body)
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use message::{DeliveryId, MessageId, Seq};
 
-use crate::{Fingerprint, Time};
+use crate::{Digest, Fingerprint, Time};
 
 /// Why bytes are not what they should be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -95,6 +95,10 @@ impl Writer<'_> {
     }
 
     pub(crate) fn fingerprint(&mut self, value: Fingerprint) {
+        self.out.extend_from_slice(&value.0);
+    }
+
+    pub(crate) fn digest(&mut self, value: Digest) {
         self.out.extend_from_slice(&value.0);
     }
 
@@ -195,6 +199,12 @@ impl<'a> Reader<'a> {
 
     pub(crate) fn fingerprint(&mut self) -> Result<Fingerprint, DecodeError> {
         self.sixteen().map(Fingerprint)
+    }
+
+    pub(crate) fn digest(&mut self) -> Result<Digest, DecodeError> {
+        let mut bytes = [0; 32];
+        bytes.copy_from_slice(self.raw(32)?);
+        Ok(Digest(bytes))
     }
 
     pub(crate) fn word<T: Copy>(&mut self, what: &'static str, all: &[T]) -> Result<T, DecodeError> {

@@ -6,7 +6,9 @@
 use message::{Address, AgentName, AgentRef, Backoff, DeliveryId, Dialect, Guarantee, Kind, MessageId};
 use message::{PresenceState, Priority};
 
-use crate::{AgentKey, Door, EntryKey, Fingerprint, GroupKey, MessageKey, Retention, SessionKey, Time};
+use crate::{
+    AgentKey, Digest, Door, EntryKey, Fingerprint, GroupKey, MessageKey, Retention, SessionKey, Time,
+};
 
 /// What somebody wants of the bus.
 #[derive(Clone, Debug)]
@@ -63,6 +65,10 @@ pub enum Command<'a> {
     Carry { message: MessageKey, body: &'a [u8] },
     /// Sets how much is remembered of what is over.
     Tune(Retention),
+    /// Writes and removes records of a repository, all together or not at all.
+    Commit(Commit<'a>),
+    /// Carries the document of a record to the end of the log, so that its old place can be trimmed.
+    CarryRecord(CarryRecord<'a>),
 }
 
 /// An agent to make known.
@@ -175,6 +181,87 @@ pub enum Delay {
     Ms(u64),
     /// Never, and nobody else is to try either.
     Never,
+}
+
+/// Writes of one repository that belong together.
+#[derive(Clone, Copy, Debug)]
+pub struct Commit<'a> {
+    /// Whose repository it is.
+    pub repo: AgentKey,
+    /// The commit that must be the last one, if that matters.
+    pub swap: Option<Digest>,
+    /// What this one is known by.
+    pub commit: Digest,
+    /// The tick of the first write, see [`crate::Broker::next_tick`]; each further one has the next.
+    pub tick: u64,
+    /// What is written; no record twice.
+    pub writes: &'a [RecordWrite<'a>],
+}
+
+/// A change of one record.
+#[derive(Clone, Copy, Debug)]
+pub struct RecordWrite<'a> {
+    /// Its collection.
+    pub collection: &'a str,
+    /// Its key.
+    pub key: &'a str,
+    /// What must be there before.
+    pub swap: Swap,
+    /// What becomes of it.
+    pub change: RecordChange<'a>,
+}
+
+/// What must be there before something is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Swap {
+    /// Whatever there is, if anything.
+    Anything,
+    /// No record.
+    Nothing,
+    /// A record.
+    Something,
+    /// The record that is known by this, or none.
+    Is(Option<Digest>),
+}
+
+/// What becomes of a record.
+#[derive(Clone, Copy, Debug)]
+pub enum RecordChange<'a> {
+    /// It is stored, or stored differently.
+    Set {
+        /// What it is known by.
+        cid: Digest,
+        /// What it says.
+        document: Document<'a>,
+        /// The message that was sent by writing it.
+        message: Option<MessageId>,
+        /// The blobs to which it refers.
+        blobs: &'a [Digest],
+    },
+    /// It is gone; if it was not there, nothing happens.
+    Remove,
+}
+
+/// Where the document of a record is.
+#[derive(Clone, Copy, Debug)]
+pub enum Document<'a> {
+    /// In the command. Not read here.
+    Here(&'a [u8]),
+    /// The message says it already.
+    OfMessage(MessageId),
+}
+
+/// A record whose document is carried to the end of the log.
+#[derive(Clone, Copy, Debug)]
+pub struct CarryRecord<'a> {
+    /// Whose repository it is in.
+    pub repo: AgentKey,
+    /// Its collection.
+    pub collection: &'a str,
+    /// Its key.
+    pub key: &'a str,
+    /// Its document.
+    pub body: &'a [u8],
 }
 
 /// Something whose time has come.

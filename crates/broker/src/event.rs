@@ -6,12 +6,16 @@
 mod decode;
 mod encode;
 
+pub(crate) use decode::blobs;
+
 use std::borrow::Cow;
 
 use message::{Backoff, DeliveryId, Dialect, Guarantee, Kind, MessageId, PresenceState, Priority, Seq};
 
 use crate::known::Known;
-use crate::{AgentKey, Door, EntryKey, Fingerprint, GroupKey, MessageKey, Retention, SessionKey, Time};
+use crate::{
+    AgentKey, Digest, Door, EntryKey, Fingerprint, GroupKey, MessageKey, Retention, SessionKey, Time,
+};
 
 /// What has happened.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,6 +83,20 @@ pub enum Event<'a> {
     Carried { message: MessageKey, seq: Seq, body: &'a [u8] },
     /// How much is remembered of what is over.
     Tuned(Retention),
+    /// A record is stored, or stored differently.
+    RecordSet(Box<RecordSet<'a>>),
+    /// A record is gone; its document lay here.
+    RecordRemoved {
+        repo: AgentKey,
+        collection: &'a str,
+        key: &'a str,
+        tick: u64,
+        rev: u64,
+        commit: Digest,
+        body: Seq,
+    },
+    /// The document of the record that was written at a tick is here from now on.
+    RecordCarried { repo: AgentKey, collection: &'a str, key: &'a str, tick: u64, body: &'a [u8] },
 }
 
 /// Which entry an event is about: its number, and the place in the log of the message that must be there.
@@ -143,6 +161,37 @@ pub struct Accepted<'a> {
     pub targets: Vec<Target<'a>>,
     /// The document and what the doors keep with it.
     pub body: Cow<'a, [u8]>,
+}
+
+/// A record that is stored, or stored differently.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordSet<'a> {
+    /// Whose repository it is in.
+    pub repo: AgentKey,
+    /// Its collection.
+    pub collection: &'a str,
+    /// Its key.
+    pub key: &'a str,
+    /// What it is known by.
+    pub cid: Digest,
+    /// When it was written.
+    pub tick: u64,
+    /// The tick of the last write of its commit.
+    pub rev: u64,
+    /// What the commit is known by.
+    pub commit: Digest,
+    /// Whether there was no such record before.
+    pub is_new: bool,
+    /// The message that was sent by writing it.
+    pub message: Option<MessageId>,
+    /// The blobs to which it refers.
+    pub blobs: Vec<Digest>,
+    /// Where its document lies, if not here.
+    pub place: Option<Seq>,
+    /// How many bytes its document has.
+    pub bytes: u32,
+    /// Its document, if it is here.
+    pub body: &'a [u8],
 }
 
 /// What the state keeps of a message's texts.
@@ -240,7 +289,10 @@ impl Event<'_> {
             | Event::DeadDropped { .. }
             | Event::WaitEnded { .. }
             | Event::Carried { .. }
-            | Event::Tuned(_) => true,
+            | Event::Tuned(_)
+            | Event::RecordSet(_)
+            | Event::RecordRemoved { .. }
+            | Event::RecordCarried { .. } => true,
         }
     }
 }

@@ -67,6 +67,10 @@ impl GroupKey {
     pub const ALL: GroupKey = GroupKey(0);
 }
 
+/// A SHA-256 by which a record, a commit or a blob is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest(pub [u8; 32]);
+
 /// 128 bits that stand for a document, a native id or a task.
 ///
 /// They come from a cryptographic hash, so nobody can make two things look alike on purpose.

@@ -54,6 +54,8 @@ pub struct Limits {
     pub text_bytes_max: usize,
     /// Messages in one answer to a take.
     pub take_max: u32,
+    /// Records of all repositories together.
+    pub records_max: u64,
 }
 
 /// How failures are tried again.

@@ -2,6 +2,8 @@
 
 use message::{MessageId, Seq};
 
+use crate::Digest;
+
 /// Why a command is not carried out. Nothing has changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
@@ -61,6 +63,14 @@ pub enum Refusal {
     NotParked,
     #[error("the message is settled for every recipient: send another")]
     Settled,
+    #[error("what is there is not what the write replaces: look again")]
+    Swapped { found: Option<Digest> },
+    #[error("there is such a record already")]
+    RecordExists,
+    #[error("there is no such record")]
+    UnknownRecord,
+    #[error("a commit writes `{name}` twice")]
+    RecordTwice { name: String },
 }
 
 /// An event that does not fit the state: the log is not the one that this state was made from, or was written by

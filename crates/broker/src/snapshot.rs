@@ -7,4 +7,4 @@ mod read;
 mod write;
 
 /// The version of the bytes.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;

@@ -57,6 +57,10 @@ pub(crate) struct Settings {
     pub(crate) snapshot_bytes: u64,
     /// The file of the history, if not the usual one in the data folder.
     pub(crate) history_file: Option<PathBuf>,
+    /// Collections that everybody may read.
+    pub(crate) public_collections: Vec<String>,
+    /// Bytes of all blobs together at most.
+    pub(crate) blobs_bytes_max: u64,
     pub(crate) logs: LogSettings,
 }
 
@@ -151,6 +155,15 @@ impl Settings {
         history::Settings::usual(file)
     }
 
+    /// Returns the settings of the XRPC door of a data folder.
+    pub(crate) fn xrpc(&self, data: &Path) -> gateway_xrpc::Settings {
+        gateway_xrpc::Settings {
+            blobs: data.join("blobs"),
+            blobs_bytes_max: self.blobs_bytes_max,
+            public: self.public_collections.clone(),
+        }
+    }
+
     /// Says what does not fit together although each part does.
     fn misfit(&self) -> Option<Problem> {
         let record_bytes = u64::from(self.log.record_bytes_max);
@@ -202,6 +215,7 @@ impl Settings {
             lease_ms_max: 0,
             text_bytes_max: 0,
             take_max: 0,
+            records_max: 0,
         };
         let retries = Retries {
             base_ms: 0,
@@ -239,6 +253,8 @@ impl Settings {
             calls_max: 0,
             snapshot_bytes: 0,
             history_file: None,
+            public_collections: Vec::new(),
+            blobs_bytes_max: 0,
             logs: LogSettings { format: LogFormat::Text, level: tracing::Level::INFO },
         }
     }

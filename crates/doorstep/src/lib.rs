@@ -4,6 +4,7 @@
 
 mod socket;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -37,7 +38,8 @@ pub struct Server {
     pub node: Node,
     /// What the doors have at hand.
     pub hub: Hub,
-    _folder: TempDir,
+    seal: SealKey,
+    folder: TempDir,
 }
 
 /// What came back.
@@ -67,25 +69,35 @@ impl Server {
     /// Starts a bus with these doors.
     pub async fn start(doors: impl FnOnce(Hub) -> axum::Router) -> Self {
         let operator = Token::new("human".parse().unwrap()).unwrap();
-        Server::open(TempDir::new().unwrap(), operator, doors).await
+        Server::start_in(TempDir::new().unwrap(), operator, SealKey::new().unwrap(), doors).await
     }
 
-    /// Stops the bus and starts it again on what it has written.
+    /// Stops the bus and starts it again on what it left behind.
     pub async fn restart(self, doors: impl FnOnce(Hub) -> axum::Router) -> Self {
-        let Server { router, operator, node, hub, _folder: folder } = self;
+        let Server { operator, node, hub, seal, folder, router } = self;
         hub.stop();
-        drop((router, hub));
         tokio::task::spawn_blocking(move || node.shut_down()).await.unwrap();
-        Server::open(folder, operator, doors).await
+        drop((hub, router));
+        Server::start_in(folder, operator, seal, doors).await
     }
 
-    async fn open(folder: TempDir, operator: Token, doors: impl FnOnce(Hub) -> axum::Router) -> Self {
+    /// Returns the folder of the bus.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    async fn start_in(
+        folder: TempDir,
+        operator: Token,
+        seal: SealKey,
+        doors: impl FnOnce(Hub) -> axum::Router,
+    ) -> Self {
         let node = node(&folder).await;
         let authority = Authority {
             operator: operator.hash(),
             open: false,
             allow_token_in_url: false,
-            seal: SealKey::new().unwrap(),
+            seal: seal.clone(),
             hosts: vec!["localhost".to_owned(), "127.0.0.1".to_owned()],
             metrics_public: false,
         };
@@ -102,7 +114,7 @@ impl Server {
             lease_ms: 60_000,
         };
         let hub = Hub::new(node.clone(), history.unwrap(), authority, limits).await.unwrap();
-        Server { router: doors(hub.clone()), operator, node, hub, _folder: folder }
+        Server { router: doors(hub.clone()), operator, node, hub, seal, folder }
     }
 
     /// Calls.

@@ -139,6 +139,7 @@ fn settings() -> Settings {
         lease_ms_max: 86_400_000,
         text_bytes_max: 200,
         take_max: 100,
+        records_max: 100,
     };
     let retries = Retries {
         base_ms: 1_000,

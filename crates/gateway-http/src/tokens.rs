@@ -2,10 +2,9 @@
 
 use axum::http::StatusCode;
 use axum::response::Response;
-use gateway::{Body, Code, Problem, Profile, Token, TokenNote};
+use gateway::{Body, Code, Problem, Token, TokenNote};
 
 use gateway::Answer;
-use gateway::register;
 use gateway::{At, Caller};
 
 /// Tokens of one agent at most.
@@ -21,7 +20,7 @@ pub(crate) async fn add(caller: Caller, At(name): At<String>, body: Body) -> Res
     let name = caller.hub.name_of(agent).ok_or_else(|| Problem::not_found("there is no such agent"))?;
     let token = Token::new(name.clone()).map_err(|error| Problem::new(Code::Internal, error.to_string()))?;
     let hash = token.hash();
-    change(&caller, name.clone(), move |profile, wall| {
+    gateway::change_profile(&caller.hub, name.clone(), move |profile, wall| {
         if profile.tokens.len() >= TOKENS_MAX {
             let detail = format!("an agent has at most {TOKENS_MAX} tokens: revoke one");
             return Err(Problem::new(Code::TooMany, detail));
@@ -41,7 +40,7 @@ pub(crate) async fn revoke(
 ) -> Result<Response, Problem> {
     let agent = caller.own(&name)?.key;
     let name = caller.hub.name_of(agent).ok_or_else(|| Problem::not_found("there is no such agent"))?;
-    change(&caller, name, move |profile, _| {
+    gateway::change_profile(&caller.hub, name, move |profile, _| {
         let before = profile.tokens.len();
         profile.tokens.retain(|note| label != ALL && note.hash.label() != label);
         if profile.tokens.len() == before && label != ALL {
@@ -51,23 +50,4 @@ pub(crate) async fn revoke(
     })
     .await?;
     Ok(Answer::new().respond(StatusCode::OK))
-}
-
-async fn change(
-    caller: &Caller,
-    name: message::AgentName,
-    work: impl FnOnce(&mut Profile, broker::Time) -> Result<(), Problem> + Send + 'static,
-) -> Result<(), Problem> {
-    let changed = name.clone();
-    caller
-        .hub
-        .call(move |turn| {
-            let view = turn.broker().agent(name.as_str()).and_then(|agent| turn.broker().look_at(agent));
-            let view = view.ok_or_else(|| Problem::new(Code::UnknownAgent, "there is no such agent"))?;
-            let (mut profile, dialect) = (Profile::read(view.profile), view.dialect);
-            work(&mut profile, turn.wall())?;
-            register(turn, &name, dialect, &profile).map(drop)
-        })
-        .await?;
-    caller.hub.refresh(changed).await
 }

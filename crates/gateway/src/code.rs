@@ -57,6 +57,7 @@ codes! {
     UnknownRecipient = "unknown_recipient", 404, Never, "use one of the suggestions, register the agent, or ask to hold the message";
     UnknownDelivery = "unknown_delivery", 404, Never, "settle only what was handed to this agent";
     UnknownMessage = "unknown_message", 404, Never, "check the id; who has nothing to do with a message does not see it";
+    UnknownRecord = "unknown_record", 404, Never, "check the repository, the collection and the key";
     UnknownSession = "unknown_session", 404, Never, "connect again";
     NotDead = "not_dead", 404, Never, "list the dead letters first";
     MethodNotAllowed = "method_not_allowed", 405, Never, "use another method: see /v1/openapi.json";
@@ -65,10 +66,13 @@ codes! {
     Conflict = "conflict", 409, Never, "give the new message an id of its own";
     LeaseLost = "lease_lost", 409, Never, "take it again if it is still there, and ask for a longer lease";
     NotParked = "not_parked", 409, Never, "only what is parked can be resumed";
+    Swapped = "swapped", 409, Never, "read what is there now, and write again on top of it";
+    RecordExists = "record_exists", 409, Never, "choose another key, or put the record";
     Settled = "settled", 409, Never, "send another message";
     TooLarge = "too_large", 413, Never, "send less at once, or put the content where it can be fetched";
     Invalid = "invalid", 422, Never, "correct the fields that `errors` names";
     UnknownDialect = "unknown_dialect", 422, Never, "say which dialect it is, with `?dialect=` or `Convoke-Dialect`";
+    Breaking = "breaking", 422, Never, "publish it under a new name, or force it";
     Untranslatable = "untranslatable", 422, Never, "ask for the document in another dialect";
     NoRecipient = "no_recipient", 422, Never, "name at least one recipient";
     TooManyRecipients = "too_many_recipients", 422, Never, "use a topic or a channel";

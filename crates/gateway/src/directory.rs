@@ -80,8 +80,21 @@ impl Directory {
         if !listed.profile.tokens.iter().any(|note| note.lets_in(token, wall)) {
             return Err(Denied::NoToken);
         }
+        Ok(self.principal(name, listed))
+    }
+
+    /// Tells who speaks by a session. One that was opened without a token is good while nobody needs one.
+    pub fn session(&self, agent: &AgentName, id: &str, wall: Time, open: bool) -> Result<Principal, Denied> {
+        let (name, listed) = self.agents.get_key_value(agent).ok_or(Denied::NoToken)?;
+        let profile = &listed.profile;
+        let note = profile.sessions.iter().find(|note| note.id == id && wall < note.expires);
+        let is_good = note.ok_or(Denied::NoToken)?.token.map_or(open, |token| profile.has(token, wall));
+        if is_good { Ok(self.principal(name, listed)) } else { Err(Denied::NoToken) }
+    }
+
+    fn principal(&self, name: &AgentName, listed: &Listed) -> Principal {
         let also = listed.profile.speaks_for.iter().filter_map(|name| self.agents.get(name));
         let also = also.map(|listed| listed.key).collect();
-        Ok(Principal::Agent(Speaker { key: listed.key, name: name.clone(), also }))
+        Principal::Agent(Speaker { key: listed.key, name: name.clone(), also })
     }
 }

@@ -11,14 +11,17 @@ use message::AgentName;
 use node::{CallError, Durations, Node, Turn};
 use tokio::sync::watch;
 
+use crate::lexicons::Lexicons;
 use crate::pollers::{self, Pollers};
 use crate::{
     Code, Connections, Denied, Directory, OpenConnection, Principal, Problem, RateLimits, Rates, Reading,
-    SealKey, Token, TokenHash,
+    SealKey, Token, TokenHash, Who,
 };
 
 /// How long the history is waited for when only it can answer.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// How the handle ends that stands in for an agent without one.
+const STAND_IN: &str = ".agent.invalid";
 
 /// What decides who somebody is, and what is ours.
 #[derive(Clone, Debug)]
@@ -66,6 +69,7 @@ struct Inner {
     rates: Rates,
     connections: Arc<Connections>,
     directory: RwLock<Directory>,
+    lexicons: Lexicons,
     /// How often the registry changed.
     changes: watch::Sender<u64>,
     stopping: watch::Sender<bool>,
@@ -96,6 +100,7 @@ impl Hub {
                 authority,
                 limits,
                 directory,
+                lexicons: Lexicons::default(),
                 changes: watch::Sender::new(0),
                 stopping: watch::Sender::new(false),
                 answered: Durations::default(),
@@ -103,6 +108,9 @@ impl Hub {
             }),
         };
         hub.watch_visits();
+        if let Err(problem) = hub.refresh_lexicons().await {
+            tracing::error!("the operator's lexicons are not at hand: {}", problem.detail);
+        }
         Ok(hub)
     }
 
@@ -137,9 +145,20 @@ impl Hub {
         }
     }
 
+    /// Tells who speaks by a session that an agent opened with its token.
+    pub fn session(&self, agent: &AgentName, id: &str) -> Result<Principal, Denied> {
+        let (wall, open) = (self.inner.node.wall(), self.inner.authority.open);
+        self.with_directory(|directory| directory.session(agent, id, wall, open))
+    }
+
     /// Counts a request of somebody against how often it may ask.
     pub fn count_request(&self, principal: &Principal) -> Result<(), Problem> {
-        let counted = self.inner.rates.check(principal.who(), 1, self.inner.node.steady());
+        self.count_request_of(principal.who())
+    }
+
+    /// Counts a request of whoever is meant.
+    pub fn count_request_of(&self, who: Who) -> Result<(), Problem> {
+        let counted = self.inner.rates.check(who, 1, self.inner.node.steady());
         counted.map_err(|later| {
             Problem::new(Code::RateLimited, later.to_string()).retry_after(later.whole_seconds())
         })
@@ -147,7 +166,12 @@ impl Hub {
 
     /// Counts a socket, stream or long poll of somebody, until it is dropped.
     pub fn count_connection(&self, principal: &Principal) -> Result<OpenConnection, Problem> {
-        let counted = self.inner.connections.open(principal.who());
+        self.count_connection_of(principal.who())
+    }
+
+    /// Counts a connection of whoever is meant, until it is dropped.
+    pub fn count_connection_of(&self, who: Who) -> Result<OpenConnection, Problem> {
+        let counted = self.inner.connections.open(who);
         counted.map_err(|error| Problem::new(Code::TooManyConnections, error.to_string()))
     }
 
@@ -284,11 +308,45 @@ impl Hub {
         self.with_directory(|directory| directory.name_of(agent).cloned())
     }
 
+    /// Returns the lexicons by which is checked now.
+    pub fn lexicons(&self) -> Arc<lexicon::Catalog> {
+        self.inner.lexicons.get()
+    }
+
+    pub(crate) fn set_lexicons(&self, catalog: lexicon::Catalog) {
+        self.inner.lexicons.set(catalog);
+    }
+
+    /// Returns a key for a purpose, which only this bus can have.
+    pub fn derive_key(&self, purpose: &str) -> [u8; 32] {
+        self.inner.authority.seal.derive(purpose)
+    }
+
+    /// Returns the agent that a name in a document means: its own, an alias, or what stands in for its DID.
+    pub fn resolve(&self, native: &str) -> Option<(AgentName, AgentKey)> {
+        self.with_directory(|directory| {
+            let handle = native.strip_suffix(STAND_IN).filter(|name| !name.starts_with("did:"));
+            let meant = directory.names().agent(handle.unwrap_or(native));
+            let (name, listed) = directory.find(meant.as_str())?;
+            Some((name.clone(), listed.key))
+        })
+    }
+
+    /// Returns what an agent is called in the AT Protocol: its DID and its handle, or what stands in for them.
+    pub fn called(&self, agent: &AgentName) -> (String, String) {
+        self.with_directory(|directory| {
+            let (did, _) = directory.names().did(agent.as_str());
+            let handle = directory.names().handle(agent.as_str()).map(str::to_owned);
+            (did, handle.unwrap_or_else(|| format!("{agent}{STAND_IN}")))
+        })
+    }
+
     /// Does something with what documents are read and written with.
     pub fn reading<R>(&self, work: impl FnOnce(Reading<'_>) -> R) -> R {
         self.with_directory(|directory| {
             let (names, seal) = (directory.names(), &self.inner.authority.seal);
-            work(Reading { names, seal, limits: Limits::DOCUMENT, trace: None })
+            let lexicons = &self.inner.lexicons.get();
+            work(Reading { names, seal, limits: Limits::DOCUMENT, trace: None, lexicons })
         })
     }
 

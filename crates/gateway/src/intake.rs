@@ -10,7 +10,7 @@ use message::{
 };
 use translate::{Carry, Options, Reports};
 
-use crate::SealKey;
+use crate::{SealKey, lexicons};
 
 /// How often a message that does not say is tried is the broker's to say; how long each recipient has by default,
 /// when its sender waits.
@@ -70,6 +70,8 @@ pub struct Reading<'r> {
     pub limits: Limits,
     /// The trace to which what is read belongs.
     pub trace: Option<&'r str>,
+    /// By which the content of messages is checked that names a schema.
+    pub lexicons: &'r lexicon::Catalog,
 }
 
 /// What a sender asks for beside its document.
@@ -90,6 +92,16 @@ pub struct Asking<'a> {
 pub fn receive(bytes: &[u8], dialect: Option<Name>, reading: Reading<'_>) -> Result<Incoming, IntakeError> {
     let value = json::parse(bytes, reading.limits).map_err(IntakeError::Json)?;
     let name = dialect.or_else(|| translate::detect(&value)).ok_or(IntakeError::UnknownDialect)?;
+    receive_parsed(bytes, value, name, reading)
+}
+
+/// Reads a document in a dialect that was parsed already; the bytes are those of the value.
+pub(crate) fn receive_parsed(
+    bytes: &[u8],
+    value: Value<'_>,
+    name: Name,
+    reading: Reading<'_>,
+) -> Result<Incoming, IntakeError> {
     let object = value.as_object().ok_or(IntakeError::NotAnObject)?;
     if let Some((text, name)) = restored(bytes, &value, object, name, reading) {
         let value = json::parse_str(&text, reading.limits).map_err(IntakeError::Json)?;
@@ -111,6 +123,10 @@ fn read(bytes: &[u8], value: Value<'_>, name: Name, reading: Reading<'_>) -> Res
         .decode_owned(value, reading.names)
         .map_err(|errors| IntakeError::Invalid { dialect: name, errors: errors.into_kept() })?;
     let message = decoded.message;
+    let errors = lexicons::check_content(reading.lexicons, &message);
+    if !errors.is_empty() {
+        return Err(IntakeError::Invalid { dialect: name, errors });
+    }
     let asked = message.delivery.as_deref();
     let guarantee = asked.and_then(|wishes| wishes.guarantee);
     let guarantee = guarantee.or(routed.as_ref().map(|route| route.guarantee));

@@ -12,6 +12,8 @@ use crate::{Token, TokenHash};
 pub struct Profile {
     /// The tokens that speak for it.
     pub tokens: Vec<TokenNote>,
+    /// The sessions that were opened with them.
+    pub sessions: Vec<SessionNote>,
     /// Other agents in whose name its tokens speak too.
     pub speaks_for: Vec<AgentName>,
     /// What it runs on.
@@ -33,6 +35,49 @@ pub struct TokenNote {
     pub hash: TokenHash,
     /// When it stops to speak for its agent, if ever.
     pub expires: Option<Time>,
+}
+
+/// What is kept of a session: by what it is known, and how often it was renewed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionNote {
+    /// By which it is known.
+    pub id: String,
+    /// The token with which it was opened; none where nobody needs one. It ends with its token.
+    pub token: Option<TokenHash>,
+    /// How often it was renewed.
+    pub renewals: u64,
+    /// When it was renewed last, or opened.
+    pub renewed: Time,
+    /// When it ends if it is not renewed.
+    pub expires: Time,
+}
+
+impl SessionNote {
+    fn read(value: &Value<'_>) -> Option<Self> {
+        let number = |key: &str| value.get(key)?.as_integer().and_then(|number| u64::try_from(number).ok());
+        let text = |key: &str| value.get(key).and_then(Value::as_str);
+        Some(SessionNote {
+            id: text("id")?.to_owned(),
+            token: text("token").map(str::parse).transpose().ok()?,
+            renewals: number("renewals")?,
+            renewed: Time(number("renewed")?),
+            expires: Time(number("expires")?),
+        })
+    }
+
+    fn write(&self) -> Value<'_> {
+        let mut members: Object<'_> = Object::new();
+        members.insert("id", Value::from(self.id.as_str()));
+        if let Some(token) = self.token {
+            members.insert("token", Value::from(token.to_string()));
+        }
+        for (key, number) in
+            [("renewals", self.renewals), ("renewed", self.renewed.0), ("expires", self.expires.0)]
+        {
+            members.insert(key, Value::from(number));
+        }
+        Value::Object(members)
+    }
 }
 
 impl TokenNote {
@@ -65,6 +110,7 @@ impl Profile {
         let list = |key: &str| value.get(key).and_then(Value::as_array).unwrap_or_default();
         Profile {
             tokens: list("tokens").iter().filter_map(TokenNote::read).collect(),
+            sessions: list("sessions").iter().filter_map(SessionNote::read).collect(),
             speaks_for: list("speaks_for")
                 .iter()
                 .filter_map(Value::as_str)
@@ -82,6 +128,9 @@ impl Profile {
     pub fn write(&self) -> Vec<u8> {
         let mut members: Object<'_> = Object::new();
         members.insert("tokens", Value::Array(self.tokens.iter().map(TokenNote::write).collect()));
+        if !self.sessions.is_empty() {
+            members.insert("sessions", Value::Array(self.sessions.iter().map(SessionNote::write).collect()));
+        }
         if !self.speaks_for.is_empty() {
             let names = self.speaks_for.iter().map(|name| Value::from(name.as_str())).collect();
             members.insert("speaks_for", Value::Array(names));
@@ -99,6 +148,12 @@ impl Profile {
             }
         }
         Value::Object(members).to_json().into_bytes()
+    }
+
+    /// Tells whether a token speaks for the agent now.
+    pub fn has(&self, token: TokenHash, wall: Time) -> bool {
+        let mut tokens = self.tokens.iter().filter(|note| note.expires.is_none_or(|expires| wall < expires));
+        tokens.any(|note| note.hash == token)
     }
 
     /// Returns every other name of the agent.

@@ -1,10 +1,10 @@
 //! Registration: what is to be known of an agent, from whatever door it comes.
 
-use broker::{AgentKey, Command, Register, Reply};
+use broker::{AgentKey, Command, Register, Reply, Time};
 use message::{Address, AgentName, Dialect};
 use node::Turn;
 
-use crate::{Code, Fields, Problem, Profile, Token, TokenNote};
+use crate::{Code, Fields, Hub, Problem, Profile, Token, TokenNote};
 
 /// What is to be known of an agent.
 #[derive(Debug)]
@@ -89,6 +89,26 @@ pub fn register(
         | Reply::Stage(_)
         | Reply::Lease(_) => Err(Problem::new(Code::Internal, "nobody was registered")),
     }
+}
+
+/// Changes what the doors keep of an agent, and gives back what came of it when everybody goes by it.
+pub async fn change_profile<R: Send + 'static>(
+    hub: &Hub,
+    name: AgentName,
+    work: impl FnOnce(&mut Profile, Time) -> Result<R, Problem> + Send + 'static,
+) -> Result<R, Problem> {
+    let changed = name.clone();
+    let done = hub.call(move |turn| {
+        let view = turn.broker().agent(name.as_str()).and_then(|agent| turn.broker().look_at(agent));
+        let view = view.ok_or_else(|| Problem::new(Code::UnknownAgent, "there is no such agent"))?;
+        let (mut profile, dialect) = (Profile::read(view.profile), view.dialect);
+        let done = work(&mut profile, turn.wall())?;
+        register(turn, &name, dialect, &profile)?;
+        Ok(done)
+    });
+    let done = done.await?;
+    hub.refresh(changed).await?;
+    Ok(done)
 }
 
 /// Reads a role, with or without `roles.` before it.

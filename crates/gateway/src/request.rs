@@ -119,6 +119,15 @@ impl<'q> Query<'q> {
             .ok_or_else(|| Problem::bad_request(format!("`{key}` in the query is not UTF-8")))
     }
 
+    /// Returns every value of a key, decoded, in order.
+    pub fn all(self, key: &str) -> Result<Vec<Cow<'q, str>>, Problem> {
+        let pairs = self.0.unwrap_or_default().split('&').filter(|pair| !pair.is_empty());
+        let pairs = pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+        let values = pairs.filter(|(name, _)| *name == key).map(|(_, value)| decode(value));
+        let values = values.collect::<Option<_>>();
+        values.ok_or_else(|| Problem::bad_request(format!("`{key}` in the query is not UTF-8")))
+    }
+
     /// Returns a number of the query.
     pub fn number(self, key: &str) -> Result<Option<u64>, Problem> {
         let Some(text) = self.get(key)? else { return Ok(None) };

@@ -45,6 +45,11 @@ impl SealKey {
         seal.is_some_and(|seal| seal == self.hash(origin))
     }
 
+    /// Returns a key for another purpose, from which this one cannot be told. The purpose names it for ever.
+    pub fn derive(&self, purpose: &str) -> [u8; KEY_BYTES] {
+        blake3::derive_key(purpose, &self.0)
+    }
+
     /// Hashes what an origin says; where one part ends counts.
     fn hash(&self, origin: &Origin) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new_keyed(&self.0);

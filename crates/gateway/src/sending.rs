@@ -49,6 +49,11 @@ impl Sending {
         Ok(Sending { incoming, from, key, wait_ms: asking.wait_ms, hold: asking.hold })
     }
 
+    /// Takes a document that was read and is its sender's.
+    pub(crate) fn of(incoming: Incoming, from: AgentKey) -> Self {
+        Sending { incoming, from, key: None, wait_ms: None, hold: false }
+    }
+
     /// Returns how its sender is, if that is all or part of what it says.
     pub fn presence(&self) -> Option<PresenceState> {
         let message = &self.incoming.message;
@@ -95,8 +100,17 @@ impl Sending {
 
     /// Has the broker accept it.
     pub fn accept(&self, turn: &mut Turn<'_>) -> Result<Receipted, Problem> {
-        self.note(turn)?;
         let asking = Asking { key: self.key.as_deref(), wait_ms: self.wait_ms, hold: self.hold, trace: None };
+        self.accept_asking(turn, asking)
+    }
+
+    /// Has the broker accept it, with what is asked beside it now.
+    pub(crate) fn accept_asking(
+        &self,
+        turn: &mut Turn<'_>,
+        asking: Asking<'_>,
+    ) -> Result<Receipted, Problem> {
+        self.note(turn)?;
         let accept = self.incoming.accept(self.from, asking);
         match turn.execute(&Command::Accept(Box::new(accept)))? {
             Reply::Accepted(receipted) => Ok(self.joined(turn, receipted)),

@@ -45,6 +45,9 @@ pub(crate) fn said(seq: Seq, record: &[u8]) -> Option<Said<'_>> {
         | Event::DeadRetried { .. }
         | Event::DeadDropped { .. }
         | Event::WaitEnded { .. }
-        | Event::Tuned(_) => return None,
+        | Event::Tuned(_)
+        | Event::RecordSet(_)
+        | Event::RecordRemoved { .. }
+        | Event::RecordCarried { .. } => return None,
     })
 }

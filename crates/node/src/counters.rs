@@ -97,7 +97,10 @@ impl Happened {
             | Event::DeadDropped { .. }
             | Event::WaitEnded { .. }
             | Event::Carried { .. }
-            | Event::Tuned(_) => return,
+            | Event::Tuned(_)
+            | Event::RecordSet(_)
+            | Event::RecordRemoved { .. }
+            | Event::RecordCarried { .. } => return,
         };
         counter.fetch_add(1, Ordering::Relaxed);
     }

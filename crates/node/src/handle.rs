@@ -181,6 +181,11 @@ impl Node {
         self.inner.outbox.durable()
     }
 
+    /// Returns a handle by which it can be waited for that the log is durable further on.
+    pub fn watch_durable(&self) -> watch::Receiver<Seq> {
+        self.inner.outbox.watch()
+    }
+
     /// Returns how long ago some fixed moment was; it never goes back.
     pub fn steady(&self) -> Duration {
         self.inner.clock.steady()
@@ -267,6 +272,8 @@ fn body_of(record: &[u8]) -> Vec<u8> {
     match Event::decode(record) {
         Ok((_, Event::Accepted(accepted))) => accepted.body.into_owned(),
         Ok((_, Event::Amended { body, .. } | Event::Carried { body, .. })) => body.to_vec(),
+        Ok((_, Event::RecordSet(set))) => set.body.to_vec(),
+        Ok((_, Event::RecordCarried { body, .. })) => body.to_vec(),
         Ok(_) | Err(_) => Vec::new(),
     }
 }

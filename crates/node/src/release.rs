@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use log::{Batch, Class, Keeper, Log, RealDisk, SegmentLog, Syncer};
 use message::Seq;
+use tokio::sync::watch;
 
 use crate::clock::Clock;
 use crate::counters::Counters;
@@ -43,6 +44,8 @@ pub(crate) struct Outbox {
     changed: Condvar,
     keeper: Keeper<RealDisk>,
     batch_bytes_max: u64,
+    /// Up to where the log is durable, for those who cannot block.
+    durable: watch::Sender<Seq>,
 }
 
 /// How much fits into the next batch.
@@ -85,7 +88,8 @@ impl Outbox {
             fatal: None,
         };
         let (keeper, batch_bytes_max) = (log.keeper(), log.room().batch_bytes_max);
-        Outbox { state: Mutex::new(state), changed: Condvar::new(), keeper, batch_bytes_max }
+        let durable = watch::Sender::new(log.last());
+        Outbox { state: Mutex::new(state), changed: Condvar::new(), keeper, batch_bytes_max, durable }
     }
 
     /// Hands a parcel over; the one before must have been taken.
@@ -176,6 +180,11 @@ impl Outbox {
         self.changed.notify_all();
     }
 
+    /// Returns a handle that tells when more is durable.
+    pub(crate) fn watch(&self) -> watch::Receiver<Seq> {
+        self.durable.subscribe()
+    }
+
     pub(crate) fn durable(&self) -> Seq {
         self.lock().durable
     }
@@ -253,6 +262,7 @@ impl Releaser {
         (state.durable, state.free, state.spare) = (durable, free, Some(batch));
         drop(state);
         self.outbox.changed.notify_all();
+        self.outbox.durable.send_replace(durable);
         for release in releases {
             release();
         }

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use broker::{Broker, Command, Context, Due, Effect, Effects, Mailbox, Reply, Take, Time};
+use broker::{Broker, Command, Context, Document, Due, Effect, Effects, Mailbox, RecordChange, RecordWrite};
+use broker::{Reply, Take, Time};
 use log::Batch;
 use message::{MessageId, Seq};
 
@@ -14,6 +15,8 @@ use crate::release::Outbox;
 
 /// What the events of a command need besides the body that it carries.
 const OVERHEAD_BYTES: u64 = 8 << 10;
+/// What the event of a write needs besides its document: names, digests, the blobs to which it refers.
+const WRITE_BYTES: u64 = 2 << 10;
 /// How much that the clock made due is done in one turn.
 const DUE_MAX: usize = 4_096;
 
@@ -48,6 +51,12 @@ impl Turn<'_> {
     /// Returns the wall clock's time.
     pub fn wall(&self) -> Time {
         self.wall
+    }
+
+    /// Tells whether a command would be refused now; nothing changes.
+    pub fn check(&mut self, command: &Command<'_>) -> Result<(), CallError> {
+        let mut cx = Context { now: self.now, wall: self.wall, random: self.random };
+        self.broker.decide(&mut cx, command).map(drop).map_err(CallError::Refused)
     }
 
     /// Carries a command out. What it gives back may leave the node only as the result of the call that it is part of.
@@ -165,6 +174,15 @@ impl Turn<'_> {
     }
 }
 
+/// Returns how much a write adds to the log; nothing for one that removes.
+fn written(write: &RecordWrite<'_>) -> Option<u64> {
+    match write.change {
+        RecordChange::Set { document: Document::Here(body), .. } => Some(body.len() as u64 + WRITE_BYTES),
+        RecordChange::Set { document: Document::OfMessage(_), .. } => Some(WRITE_BYTES),
+        RecordChange::Remove => None,
+    }
+}
+
 /// Returns how much a command that brings new work adds to the log; nothing for one that finishes work.
 fn growth(command: &Command<'_>) -> Option<u64> {
     match command {
@@ -173,6 +191,7 @@ fn growth(command: &Command<'_>) -> Option<u64> {
         Command::Register(register) => Some(register.profile.len() as u64),
         Command::Join { .. } | Command::RetryDead { .. } => Some(0),
         Command::SetPresence { detail, .. } => Some(detail.len() as u64),
+        Command::Commit(commit) => commit.writes.iter().filter_map(written).reduce(|one, other| one + other),
         Command::Remove { .. }
         | Command::Leave { .. }
         | Command::OpenSession { .. }
@@ -192,6 +211,7 @@ fn growth(command: &Command<'_>) -> Option<u64> {
         | Command::EndWait { .. }
         | Command::Due(_)
         | Command::Carry { .. }
+        | Command::CarryRecord(_)
         | Command::Tune(_) => None,
     }
 }

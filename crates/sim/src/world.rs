@@ -99,6 +99,7 @@ fn limits(dice: &mut Dice, roomy: bool) -> Limits {
         lease_ms_max: 60_000,
         text_bytes_max: 40,
         take_max: dice.pick(&[3, 10]),
+        records_max: 6,
     }
 }
 

@@ -24,6 +24,7 @@ pub fn broker_settings() -> Settings {
         lease_ms_max: 86_400_000,
         text_bytes_max: 256,
         take_max: 1_000,
+        records_max: 1_000,
     };
     let retries = Retries {
         base_ms: 1_000,

@@ -4,6 +4,45 @@ use json::{Object, Path, Value};
 
 use crate::{Report, codes, data};
 
+/// A reference to a blob that stands in a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlobLink<'v> {
+    /// The CID of its bytes.
+    pub cid: &'v str,
+    /// What it is said to be.
+    pub mime_type: &'v str,
+    /// How many bytes it is said to have.
+    pub size: i64,
+}
+
+/// Finds every reference to a blob in a record, in the order in which they stand there.
+///
+/// What is not well-formed is left out; checking the record reports it.
+pub fn blobs<'v>(record: &'v Value<'_>) -> Vec<BlobLink<'v>> {
+    let mut found = Vec::new();
+    collect(record, &mut found);
+    found
+}
+
+fn collect<'v>(value: &'v Value<'_>, found: &mut Vec<BlobLink<'v>>) {
+    match value {
+        Value::Object(object) if object.get("$type").and_then(Value::as_str) == Some("blob") => {
+            found.extend(link(object));
+        }
+        Value::Object(object) => object.iter().for_each(|(_, value)| collect(value, found)),
+        Value::Array(items) => items.iter().for_each(|item| collect(item, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+fn link<'v>(object: &'v Object<'_>) -> Option<BlobLink<'v>> {
+    Some(BlobLink {
+        cid: object.get("ref")?.get("$link")?.as_str()?,
+        mime_type: object.get("mimeType")?.as_str()?,
+        size: object.get("size")?.as_integer()?,
+    })
+}
+
 /// What a well-formed blob reference says.
 pub(crate) struct BlobRef<'v> {
     pub(crate) mime_type: &'v str,

@@ -128,6 +128,11 @@ impl Catalog {
         self.records.contains_key(id)
     }
 
+    /// Returns what the keys of a record type look like.
+    pub fn record_key_kind(&self, id: &str) -> Option<&RecordKeyKind> {
+        self.records.get(id).map(|record| &record.key)
+    }
+
     /// Returns the references that lead to no known definition, each once, in order.
     pub fn unresolved(&self) -> Vec<&TypeName> {
         let mut names: Vec<&TypeName> = self.nodes.iter().filter_map(Node::as_unresolved).collect();

@@ -68,6 +68,27 @@ pub fn cid_of_blob(bytes: &[u8]) -> Cid {
     Cid::new(CODEC_RAW, Sha256::digest(bytes).into())
 }
 
+/// Computes the CID of a blob whose bytes come piece by piece.
+#[derive(Clone, Debug, Default)]
+pub struct BlobHash(Sha256);
+
+impl BlobHash {
+    /// Begins before the first byte.
+    pub fn new() -> Self {
+        BlobHash::default()
+    }
+
+    /// Adds the next bytes.
+    pub fn add(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// Returns the CID of all bytes that were added.
+    pub fn cid(self) -> Cid {
+        Cid::new(CODEC_RAW, self.0.finalize().into())
+    }
+}
+
 /// Checks any value that no schema describes.
 pub(crate) fn check_value(value: &Value<'_>, path: &Path<'_>, report: &mut Report) {
     match value {

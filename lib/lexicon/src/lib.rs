@@ -43,6 +43,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
+pub use blob::{BlobLink, blobs};
 pub use catalog::{Catalog, CatalogError, Target};
 pub use compare::{Change, Comparison, Verdict, compare};
 pub use document::{

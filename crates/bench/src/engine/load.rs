@@ -81,6 +81,7 @@ pub(crate) fn settings() -> Settings {
             lease_ms_max: 3_600_000,
             text_bytes_max: 200,
             take_max: 256,
+            records_max: 1_000_000,
         },
         retries: Retries {
             base_ms: 1_000,

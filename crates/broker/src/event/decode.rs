@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use message::{Backoff, Dialect, Guarantee, Kind, PresenceState, Priority};
+use message::{Backoff, Dialect, Guarantee, Kind, PresenceState, Priority, Seq};
 
-use super::{Accepted, Event, Failed, Marks, Next, Of, Target};
+use super::{Accepted, Event, Failed, Marks, Next, Of, RecordSet, Target};
 use crate::codec::{DecodeError, Reader};
 use crate::session::Door;
-use crate::{AgentKey, EntryKey, Fingerprint, GroupKey, MessageKey, Retention, SessionKey, Time};
+use crate::{AgentKey, Digest, EntryKey, Fingerprint, GroupKey, MessageKey, Retention, SessionKey, Time};
 
 impl<'a> Event<'a> {
     /// Reads an event and its time; texts and bodies are borrowed from the bytes.
@@ -20,10 +20,18 @@ impl<'a> Event<'a> {
             11 => Event::Accepted(Box::new(accepted(&mut reader)?)),
             12..=19 | 24 | 25 => delivery_event(code, &mut reader)?,
             20..=23 | 26 | 27 => message_event(code, &mut reader)?,
+            40..=42 => record_event(code, &mut reader)?,
             _ => return Err(unknown(code)),
         };
         reader.end()?;
         Ok((at, event))
+    }
+}
+
+impl Event<'_> {
+    /// Tells whether bytes of the log are an event by which a record is written or removed, without reading them.
+    pub fn is_of_record(bytes: &[u8]) -> bool {
+        matches!(bytes.first(), Some(40 | 41))
     }
 }
 
@@ -122,6 +130,51 @@ fn message_event<'a>(code: u8, reader: &mut Reader<'a>) -> Result<Event<'a>, Dec
         27 => Event::Carried { message, seq, body: reader.bytes()? },
         _ => return Err(unknown(code)),
     })
+}
+
+fn record_event<'a>(code: u8, reader: &mut Reader<'a>) -> Result<Event<'a>, DecodeError> {
+    let repo = AgentKey(reader.short()?);
+    let (collection, key) = (reader.text()?, reader.text()?);
+    Ok(match code {
+        40 => {
+            let cid = reader.digest()?;
+            let (tick, rev) = ticks(reader)?;
+            Event::RecordSet(Box::new(RecordSet {
+                repo,
+                collection,
+                key,
+                cid,
+                tick,
+                rev,
+                commit: reader.digest()?,
+                is_new: reader.flag()?,
+                message: if reader.flag()? { Some(reader.message_id()?) } else { None },
+                blobs: blobs(reader)?,
+                place: reader.maybe_number()?.map(Seq),
+                bytes: reader.short()?,
+                body: reader.bytes()?,
+            }))
+        }
+        41 => {
+            let (tick, rev) = ticks(reader)?;
+            let commit = reader.digest()?;
+            Event::RecordRemoved { repo, collection, key, tick, rev, commit, body: reader.seq()? }
+        }
+        42 => Event::RecordCarried { repo, collection, key, tick: reader.number()?, body: reader.bytes()? },
+        _ => return Err(unknown(code)),
+    })
+}
+
+/// Reads the tick of a write and that of the last one of its commit.
+fn ticks(reader: &mut Reader<'_>) -> Result<(u64, u64), DecodeError> {
+    let tick = reader.number()?;
+    let rev = tick.checked_add(reader.number()?).ok_or(DecodeError::Number)?;
+    Ok((tick, rev))
+}
+
+pub(crate) fn blobs(reader: &mut Reader<'_>) -> Result<Vec<Digest>, DecodeError> {
+    let count = reader.count()?;
+    (0..count).map(|_| reader.digest()).collect()
 }
 
 fn accepted<'a>(reader: &mut Reader<'a>) -> Result<Accepted<'a>, DecodeError> {

@@ -2,7 +2,7 @@
 
 use message::{Backoff, Dialect, Guarantee, Kind, PresenceState, Priority};
 
-use super::{Accepted, Event, Failed, Next, Of, Target};
+use super::{Accepted, Event, Failed, Next, Of, RecordSet, Target};
 use crate::codec::Writer;
 use crate::session::Door;
 use crate::{Retention, Time};
@@ -47,6 +47,9 @@ impl Event<'_> {
             Event::WaitEnded { .. } => 26,
             Event::Carried { .. } => 27,
             Event::Tuned(_) => 28,
+            Event::RecordSet(_) => 40,
+            Event::RecordRemoved { .. } => 41,
+            Event::RecordCarried { .. } => 42,
         }
     }
 
@@ -85,6 +88,23 @@ impl Event<'_> {
             Event::Graced { until } => writer.time(*until),
             Event::Tuned(retention) => retention.write(writer),
             Event::Accepted(accepted) => accepted.write(writer),
+            Event::RecordSet(set) => set.write(writer),
+            Event::RecordRemoved { repo, collection, key, tick, rev, commit, body } => {
+                writer.number(repo.0.into());
+                writer.text(collection);
+                writer.text(key);
+                writer.number(*tick);
+                writer.number(rev.saturating_sub(*tick));
+                writer.digest(*commit);
+                writer.seq(*body);
+            }
+            Event::RecordCarried { repo, collection, key, tick, body } => {
+                writer.number(repo.0.into());
+                writer.text(collection);
+                writer.text(key);
+                writer.number(*tick);
+                writer.bytes(body);
+            }
             Event::Expired { .. }
             | Event::Withdrawn { .. }
             | Event::Amended { .. }
@@ -201,6 +221,28 @@ impl Accepted<'_> {
         writer.count(self.targets.len());
         self.targets.iter().for_each(|target| target.write(writer));
         writer.bytes(&self.body);
+    }
+}
+
+impl RecordSet<'_> {
+    fn write(&self, writer: &mut Writer<'_>) {
+        writer.number(self.repo.0.into());
+        writer.text(self.collection);
+        writer.text(self.key);
+        writer.digest(self.cid);
+        writer.number(self.tick);
+        writer.number(self.rev.saturating_sub(self.tick));
+        writer.digest(self.commit);
+        writer.flag(self.is_new);
+        writer.flag(self.message.is_some());
+        if let Some(message) = self.message {
+            writer.message_id(message);
+        }
+        writer.count(self.blobs.len());
+        self.blobs.iter().for_each(|blob| writer.digest(*blob));
+        writer.maybe_number(self.place.map(|place| place.0));
+        writer.number(self.bytes.into());
+        writer.bytes(self.body);
     }
 }
 

@@ -7,9 +7,11 @@ use crate::broker::Broker;
 use crate::codec::{DecodeError, Reader};
 use crate::context::message_of;
 use crate::entry::{End, Entry, Extra, Ladder, Life, Message, NONE, State, Step};
+use crate::event::blobs;
 use crate::group::Post;
 use crate::known::Known;
 use crate::mailbox::Mailbox;
+use crate::records::{Record, Records, Repo};
 use crate::registry::{Agent, Agents, PresenceNote};
 use crate::ring::Ring;
 use crate::session::{Door, Session};
@@ -56,6 +58,7 @@ impl Broker {
             let entries = (0..count).map(|_| reader.short().map(EntryKey)).collect::<Result<_, _>>()?;
             broker.held.insert(name, entries);
         }
+        broker.records = records(&mut reader)?;
         reader.end()?;
         broker.rebuild(entries);
         Ok(broker)
@@ -150,6 +153,35 @@ impl Broker {
             effects.clear();
         }
     }
+}
+
+fn records(reader: &mut Reader<'_>) -> Result<Records, DecodeError> {
+    let mut all = Records { tick: reader.number()?, ..Records::default() };
+    for _ in 0..reader.count()? {
+        let agent = AgentKey(reader.short()?);
+        let mut repo = Repo { rev: reader.number()?, commit: reader.digest()?, ..Repo::default() };
+        for _ in 0..reader.count()? {
+            let collection = reader.text()?;
+            for _ in 0..reader.count()? {
+                let key = reader.text()?;
+                repo.put(collection, key, record(reader)?);
+            }
+        }
+        all.count += repo.collections.values().map(|records| records.len() as u64).sum::<u64>();
+        all.repos.insert(agent, repo);
+    }
+    Ok(all)
+}
+
+fn record(reader: &mut Reader<'_>) -> Result<Record, DecodeError> {
+    Ok(Record {
+        cid: reader.digest()?,
+        tick: reader.number()?,
+        body: reader.seq()?,
+        bytes: reader.short()?,
+        message: if reader.flag()? { Some(reader.message_id()?) } else { None },
+        blobs: blobs(reader)?.into(),
+    })
 }
 
 fn agents(reader: &mut Reader<'_>) -> Result<Agents, DecodeError> {

@@ -8,6 +8,7 @@ use crate::codec::Writer;
 use crate::entry::{End, Entry, Extra, Ladder, Life, Message, State, Step};
 use crate::group::Group;
 use crate::mailbox::Mailbox;
+use crate::records::{Record, Records};
 use crate::registry::Agent;
 use crate::session::Door;
 
@@ -53,6 +54,43 @@ impl Broker {
             writer.count(entries.len());
             entries.iter().for_each(|entry| writer.number(entry.0.into()));
         }
+        self.records.write(&mut writer);
+    }
+}
+
+impl Records {
+    fn write(&self, writer: &mut Writer<'_>) {
+        writer.number(self.tick);
+        writer.count(self.repos.len());
+        for (agent, repo) in &self.repos {
+            writer.number(agent.0.into());
+            writer.number(repo.rev);
+            writer.digest(repo.commit);
+            writer.count(repo.collections.len());
+            for (collection, records) in &repo.collections {
+                writer.text(collection);
+                writer.count(records.len());
+                for (key, record) in records {
+                    writer.text(key);
+                    record.write(writer);
+                }
+            }
+        }
+    }
+}
+
+impl Record {
+    fn write(&self, writer: &mut Writer<'_>) {
+        writer.digest(self.cid);
+        writer.number(self.tick);
+        writer.seq(self.body);
+        writer.number(self.bytes.into());
+        writer.flag(self.message.is_some());
+        if let Some(message) = self.message {
+            writer.message_id(message);
+        }
+        writer.count(self.blobs.len());
+        self.blobs.iter().for_each(|blob| writer.digest(*blob));
     }
 }
 

@@ -33,6 +33,7 @@ pub(crate) fn check(broker: &Broker) {
     indexes(&facts);
     sessions(&facts);
     registry(broker);
+    records(broker);
     groups::check(&facts);
     lanes::check(&facts);
 }
@@ -66,6 +67,31 @@ fn messages(facts: &Facts<'_>) {
     }
     let all: BTreeSet<EntryKey> = facts.entries().map(|(key, _)| key).collect();
     assert_eq!(linked, all, "every entry belongs to a message");
+}
+
+/// Records are counted, no collection is empty, blobs are those of the records, and no two writes share a tick.
+fn records(broker: &Broker) {
+    let mut ticks = BTreeSet::new();
+    let mut count = 0;
+    for repo in broker.records.repos.values() {
+        let mut blobs: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+        for (collection, records) in &repo.collections {
+            assert!(!records.is_empty(), "{collection} is kept for nothing");
+            for (key, record) in records {
+                count += 1;
+                assert!(ticks.insert(record.tick), "two writes at tick {}", record.tick);
+                assert!(
+                    record.tick <= broker.records.tick && record.body <= broker.last(),
+                    "{key} is to come"
+                );
+                for blob in &record.blobs {
+                    blobs.entry(*blob).or_default().insert((collection.clone(), key.clone()));
+                }
+            }
+        }
+        assert_eq!(repo.blobs, blobs, "which records refer to blobs");
+    }
+    assert_eq!(broker.records.count, count, "how many records there are");
 }
 
 fn totals(facts: &Facts<'_>) {

@@ -15,6 +15,8 @@
 //! | `take NAME[#N] [max=N] [lease=MS] [bytes=N]` | |
 //! | `surface`, `ack`, `return`, `extend … MS`, `nack … [delay=MS\|never] [reason…]`, each with `NAME LABEL[~N]` | |
 //! | `process NAME LABEL`, `revive LABEL [TO]`, `drop LABEL [TO]` | |
+//! | `write NAME [last=COMMIT] [COLLECTION/KEY=TEXT[,OPTION…]…]` | one commit; options: see [`Stage::write`] |
+//! | `carryrecord NAME COLLECTION/KEY`, `records NAME` | |
 //! | `receipt LABEL`, `inbox NAME`, `look NAME`, `dead`, `counts`, `carries` | |
 //!
 //! `LABEL~N` is the N-th time that the agent was handed the message; without it, the last.
@@ -27,8 +29,9 @@ use crate::tests::settings;
 use crate::tests::show;
 use crate::tests::world::{Outcome, START_MS, World};
 use crate::{
-    Accept, AgentKey, Command, Delay, Door, Effect, EntryKey, Fingerprint, Identity, Nack, Register, Reply,
-    Retention, SessionKey, Take, Time,
+    Accept, AgentKey, CarryRecord, Command, Commit, Delay, Digest, Document, Door, Effect, EntryKey,
+    Fingerprint, Identity, Nack, RecordChange, RecordWrite, Register, Reply, Retention, SessionKey, Swap,
+    Take, Time,
 };
 
 /// Runs a scenario, and remembers what its words stand for.
@@ -90,12 +93,13 @@ impl Stage {
                 self.world.reload();
                 Vec::new()
             }
-            "receipt" | "inbox" | "unread" | "look" | "dead" | "counts" | "carries" => {
+            "receipt" | "inbox" | "unread" | "look" | "dead" | "counts" | "carries" | "records" => {
                 self.look(verb, &words)
             }
             "send" => self.send(&words),
             "flood" => self.flood(&words),
             "take" => self.take(&words),
+            "write" => self.write(&words),
             _ => self.command(verb, &words),
         }
     }
@@ -132,6 +136,13 @@ impl Stage {
                 let message = self.world.broker.find(self.message(words[0])).expect("it is remembered");
                 let bytes = self.world.broker.message(message).map_or(0, |message| message.bytes);
                 self.run(&Command::Carry { message, body: &vec![b'x'; bytes as usize] })
+            }
+            "carryrecord" => {
+                let (repo, (collection, key)) = (self.agent(words[0]), named(words[1]));
+                let found = self.world.broker.records.repos.get(&repo);
+                let bytes = found.and_then(|found| found.get(collection, key)).map_or(0, |it| it.bytes);
+                let body = &vec![b'x'; bytes as usize];
+                self.run(&Command::CarryRecord(CarryRecord { repo, collection, key, body }))
             }
             "process" => {
                 let (agent, message) = (self.agent(words[0]), self.message(words[1]));
@@ -213,6 +224,42 @@ impl Stage {
         told
     }
 
+    /// Writes records in one commit. `gone` removes one; `new`, `old` and `is=TEXT` say what must be there before,
+    /// `blob` that it refers to one, `message=LABEL` that it is that message; a commit is known by its last text.
+    fn write(&mut self, words: &[&str]) -> Vec<String> {
+        let repo = self.agent(words[0]);
+        let (mut swap, mut commit) = (None, Digest::default());
+        let mut writes = Vec::new();
+        for (name, value) in words[1..].iter().map(|word| option(word)) {
+            if name == "last" {
+                swap = Some(digest(value));
+                continue;
+            }
+            let ((collection, key), mut options) = (named(name), value.split(','));
+            let text = options.next().unwrap_or_default();
+            commit = digest(text);
+            let (mut before, mut blobs, mut message) = (Swap::Anything, &[][..], None);
+            for (name, value) in options.map(option) {
+                match name {
+                    "new" => before = Swap::Nothing,
+                    "old" => before = Swap::Something,
+                    "is" => before = Swap::Is(Some(digest(value)).filter(|_| !value.is_empty())),
+                    "blob" => blobs = &[Digest([7; 32])][..],
+                    "message" => message = Some(self.message(value)),
+                    _ => panic!("`write` has no option `{name}`"),
+                }
+            }
+            let document = message.map_or(Document::Here(text.as_bytes()), Document::OfMessage);
+            let change = match text {
+                "gone" => RecordChange::Remove,
+                _ => RecordChange::Set { cid: digest(text), document, message, blobs },
+            };
+            writes.push(RecordWrite { collection, key, swap: before, change });
+        }
+        let tick = self.world.broker.next_tick(Time(self.world.now));
+        self.run(&Command::Commit(Commit { repo, swap, commit, tick, writes: &writes }))
+    }
+
     fn take(&mut self, words: &[&str]) -> Vec<String> {
         let (agent, session) = match words[0].split_once('#') {
             Some((name, _)) => (self.agent(name), Some(self.session(words[0]))),
@@ -284,6 +331,7 @@ impl Stage {
             "look" => show::agent(self, words[0]),
             "dead" => show::dead(self),
             "counts" => show::counts(&self.world.broker),
+            "records" => show::records(self, words[0]),
             _ => show::carries(self),
         }
     }
@@ -407,6 +455,17 @@ impl<'a> Send<'a> {
 
 fn option(word: &str) -> (&str, &str) {
     word.split_once('=').unwrap_or((word, ""))
+}
+
+fn named(text: &str) -> (&str, &str) {
+    text.split_once('/').expect("a record is `COLLECTION/KEY`")
+}
+
+/// Makes what a text is known by.
+fn digest(text: &str) -> Digest {
+    let mut bytes = [0; 32];
+    bytes[..16].copy_from_slice(&Fingerprint::of(&[text.as_bytes()]).0);
+    Digest(bytes)
 }
 
 fn number(text: &str) -> u64 {

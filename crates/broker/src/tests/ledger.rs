@@ -99,7 +99,10 @@ impl Ledger {
             | Event::DeadDropped { .. }
             | Event::WaitEnded { .. }
             | Event::Carried { .. }
-            | Event::Tuned(_) => {}
+            | Event::Tuned(_)
+            | Event::RecordSet(_)
+            | Event::RecordRemoved { .. }
+            | Event::RecordCarried { .. } => {}
         }
     }
 

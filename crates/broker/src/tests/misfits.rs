@@ -8,8 +8,8 @@ use message::{Backoff, DeliveryId, Dialect, Guarantee, Kind, MessageId, Presence
 use crate::tests::language::Stage;
 use crate::tests::world::{START_MS, snapshot};
 use crate::{
-    Accepted, AgentKey, Broker, Door, Effects, EntryKey, Event, Failed, Fingerprint, GroupKey, Marks,
-    MessageKey, Misfit, Next, Of, SessionKey, Target, Time,
+    Accepted, AgentKey, Broker, Digest, Door, Effects, EntryKey, Event, Failed, Fingerprint, GroupKey, Marks,
+    MessageKey, Misfit, Next, Of, RecordSet, SessionKey, Target, Time,
 };
 
 /// Ann and bob, of whom cid and dan are gone; bob is connected and in a topic; one message waits, one is handed out,
@@ -35,6 +35,7 @@ send ann #news post
 open ann socket
 send ann eve held hold
 send ann roles.dev role
+write bob x.notes/a=text
 ";
 
 const ANN: AgentKey = AgentKey(3);
@@ -263,6 +264,66 @@ fn events_about_messages_must_fit() {
                 it.targets.push(Target::Held { entry: EntryKey(50), name: "eve" });
             }),
         ),
+    ];
+    let mut wrong = Vec::new();
+    for (what, event) in &cases {
+        fixture.refuses(what, event, &mut wrong);
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn events_about_records_must_fit() {
+    let fixture = Fixture::new();
+    let last = fixture.stage.world.broker.records.tick;
+    let place = fixture.stage.world.broker.record(BOB, "x.notes", "a").map(|record| record.body);
+    let place = place.expect("it is there");
+    let set = |change: fn(&mut RecordSet<'static>)| {
+        let tick = last + 1;
+        let (collection, key, body) = ("x.notes", "b", &b"text"[..]);
+        let (cid, commit, blobs) = (Digest([1; 32]), Digest([2; 32]), Vec::new());
+        let mut set = RecordSet {
+            repo: BOB,
+            collection,
+            key,
+            cid,
+            tick,
+            rev: tick,
+            commit,
+            is_new: true,
+            message: None,
+            blobs,
+            place: None,
+            bytes: 4,
+            body,
+        };
+        change(&mut set);
+        Event::RecordSet(Box::new(set))
+    };
+    let removed = |repo, key, tick, body| {
+        let (collection, commit) = ("x.notes", Digest([2; 32]));
+        Event::RecordRemoved { repo, collection, key, tick, rev: tick, commit, body }
+    };
+    let carried =
+        |key, tick, body| Event::RecordCarried { repo: BOB, collection: "x.notes", key, tick, body };
+    let cases = [
+        ("a record of nobody", set(|it| it.repo = NOBODY)),
+        ("a new record where one is", set(|it| it.key = "a")),
+        ("a changed record where none is", set(|it| it.is_new = false)),
+        ("a record without a key", set(|it| it.key = "")),
+        ("a record without a collection", set(|it| it.collection = "")),
+        ("a record at a tick that was", set(|it| it.tick = 1)),
+        ("a record after its commit", set(|it| it.rev = 1)),
+        ("a record of another length", set(|it| it.bytes = 5)),
+        ("a record in two places", set(|it| it.place = Some(Seq(1)))),
+        ("a record in a place to come", set(|it| (it.place, it.body) = (Some(Seq(u64::MAX)), b""))),
+        ("no record removed", removed(BOB, "b", last + 1, place)),
+        ("nobody's record removed", removed(NOBODY, "a", last + 1, place)),
+        ("a record removed from another place", removed(BOB, "a", last + 1, Seq(1))),
+        ("a record removed at a tick that was", removed(BOB, "a", last, place)),
+        ("no record carried", carried("b", last, b"text")),
+        ("another write carried", carried("a", last + 1, b"text")),
+        ("another text carried", carried("a", last, b"longer")),
     ];
     let mut wrong = Vec::new();
     for (what, event) in &cases {

@@ -2,14 +2,15 @@
 
 use message::{
     Address, AgentName, AgentRef, Backoff, DeliveryId, Dialect, Guarantee, Kind, MessageId, PresenceState,
-    Priority,
+    Priority, Seq,
 };
 use proptest::prelude::*;
 
 use crate::tests::world::{Outcome, World};
 use crate::{
-    Accept, AgentKey, Command, Delay, Door, Effect, EntryKey, Fingerprint, Identity, MessageKey, Nack,
-    Register, Reply, Retention, SessionKey, Take, Time,
+    Accept, AgentKey, CarryRecord, Command, Commit, Delay, Digest, Document, Door, Effect, EntryKey,
+    Fingerprint, Identity, MessageKey, Nack, RecordChange, RecordPlace, RecordWrite, Register, Reply,
+    Retention, SessionKey, Swap, Take, Time,
 };
 
 const NAMES: [&str; 5] = ["ann", "bob", "cid", "dan", "eve"];
@@ -94,6 +95,7 @@ impl Op {
             29..=39 => self.take(world, seen),
             40..=52 => self.settle(world, seen),
             53..=57 => self.pass_time(world),
+            58..=59 => self.commit(world, seen),
             _ => self.rare(world, seen),
         }
     }
@@ -226,6 +228,42 @@ impl Op {
         if outcome.reply.is_err() && self.one.is_multiple_of(10) {
             world.run(&retract_of(AgentKey::HUMAN));
         }
+    }
+
+    /// Writes, removes and carries records of few names, so that they meet.
+    fn commit(self, world: &mut World, seen: &mut Seen) {
+        let repo = AgentKey(3 + u32::from(self.other.is_multiple_of(8)));
+        let keys = ["a", "b"];
+        let key = |nth: u16| keys[usize::from(self.flags >> nth) % keys.len()];
+        let collection = ["x.notes", "x.other"][usize::from(self.has_all(&[14, 15]))];
+        if self.has(0)
+            && let Some(found) = world.broker.records_before(Seq(u64::MAX), None, 9).pop()
+        {
+            let RecordPlace { repo, collection, key, .. } = found;
+            let bytes = world.broker.records.repos[&repo].get(&collection, &key).map_or(0, |it| it.bytes);
+            let body = &[b'x'; 2_000][..bytes as usize];
+            let carry = CarryRecord { repo, collection: &collection, key: &key, body };
+            world.run(&Command::CarryRecord(carry));
+            return;
+        }
+        let cid = Digest([self.one; 32]);
+        let message = seen.pick(self.other).filter(|_| self.has(6));
+        let document = message.map_or(Document::Here(b"document"), Document::OfMessage);
+        let blobs = if self.has(8) { &[Digest([1; 32]), Digest([2; 32])][..] } else { &[] };
+        let set = RecordChange::Set { cid, document, message, blobs };
+        let swaps = [Swap::Anything, Swap::Anything, Swap::Nothing, Swap::Something, Swap::Is(Some(cid))];
+        let write = |nth: u16, change| RecordWrite {
+            collection,
+            key: key(nth),
+            swap: swaps[usize::from(self.flags >> 9) % swaps.len()],
+            change,
+        };
+        let other = if self.has(4) { RecordChange::Remove } else { set };
+        let writes = [write(3, other), write(5, set)];
+        let (tick, count) = (world.broker.next_tick(Time(world.now)), if self.has(7) { 2 } else { 1 });
+        let swap = self.has_all(&[0, 5]).then_some(Digest([9; 32]));
+        let commit = Commit { repo, swap, commit: Digest([9; 32]), tick, writes: &writes[..count] };
+        world.run(&Command::Commit(commit));
     }
 
     fn agent(self) -> AgentKey {

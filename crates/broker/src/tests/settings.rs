@@ -32,6 +32,7 @@ pub(crate) fn roomy() -> Settings {
         lease_ms_max: 86_400_000,
         text_bytes_max: 200,
         take_max: 100,
+        records_max: 100,
     };
     let retries = Retries {
         base_ms: 1_000,
@@ -67,6 +68,7 @@ pub(crate) fn set(settings: &mut Settings, name: &str, value: &str) {
         "held_ms_max" => limits.held_ms_max = number(),
         "text_bytes_max" => limits.text_bytes_max = number() as usize,
         "take_max" => limits.take_max = number() as u32,
+        "records_max" => limits.records_max = number(),
         "base_ms" => retries.base_ms = number(),
         "multiplier" => retries.multiplier = value.parse().expect("a multiplier is a number"),
         "pause_ms_max" => retries.pause_ms_max = number(),

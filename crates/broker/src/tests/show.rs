@@ -95,6 +95,14 @@ fn event(stage: &Stage, event: &Event<'_>) -> Option<String> {
             Some(format!("{} leaves {group}", broker.name_of(*agent)))
         }
         Event::Graced { until } => Some(format!("leases last until {} at least", since_start(*until))),
+        Event::RecordSet(set) => {
+            let (repo, word) = (broker.name_of(set.repo), if set.is_new { "is new" } else { "is changed" });
+            Some(format!("{repo}/{}/{} {word}, {}", set.collection, set.key, since_tick(set.tick)))
+        }
+        Event::RecordRemoved { repo, collection, key, tick, .. } => {
+            let repo = broker.name_of(*repo);
+            Some(format!("{repo}/{collection}/{key} is gone, {}", since_tick(*tick)))
+        }
         Event::Released { of } => Some(format!("{} waits again", named(stage, of.entry))),
         Event::Accepted(_)
         | Event::AgentSet { .. }
@@ -116,6 +124,7 @@ fn event(stage: &Stage, event: &Event<'_>) -> Option<String> {
         | Event::DeadDropped { .. }
         | Event::WaitEnded { .. }
         | Event::Carried { .. }
+        | Event::RecordCarried { .. }
         | Event::Tuned(_) => None,
     }
 }
@@ -249,4 +258,24 @@ fn since_start(at: Time) -> String {
 
 fn start() -> Timestamp {
     Time(START_MS).timestamp()
+}
+
+/// Lists what somebody keeps.
+pub(crate) fn records(stage: &Stage, name: &str) -> Vec<String> {
+    let (broker, repo) = (&stage.world.broker, stage.agent(name));
+    let collections = broker.collections(repo);
+    let lines = collections.flat_map(|collection| {
+        broker.records(repo, collection, None, None).map(move |record| {
+            let message =
+                record.message.map(|id| format!(", message {}", label(stage, id))).unwrap_or_default();
+            let blobs = if record.blobs.is_empty() { "" } else { ", with a blob" };
+            format!("{collection}/{} at {}{message}{blobs}", record.key, record.body)
+        })
+    });
+    lines.collect()
+}
+
+/// Says when a write was, in microseconds from the start.
+fn since_tick(tick: u64) -> String {
+    format!("tick {}", tick - START_MS * 1_000)
 }

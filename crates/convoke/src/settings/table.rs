@@ -56,6 +56,7 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
     ("memory", "How much is remembered of what is over."),
     ("log", "The durable log. That what is acknowledged is synced to the disk first cannot be set."),
     ("history", "Looking back."),
+    ("xrpc", "The door for clients of the AT Protocol."),
     ("metrics", "Figures for Prometheus."),
     ("logs", "What the server writes about itself, to standard error."),
 ];
@@ -422,6 +423,16 @@ pub(crate) const TABLE: &[Setting] = &[
         "Messages in one answer to a take.",
     ),
     Setting::new(
+        "limits.records",
+        Kind::Count {
+            min: 0,
+            max: 100_000_000,
+            set: |settings, count| settings.broker.limits.records_max = count,
+        },
+        "4000000",
+        "Records of all repositories together; each takes about 250 bytes of memory, whatever its document has.",
+    ),
+    Setting::new(
         "delivery.lease",
         Kind::Span {
             min: SECOND,
@@ -612,6 +623,18 @@ pub(crate) const TABLE: &[Setting] = &[
         "Its file; by default `history.db` in the data folder. It can be deleted and is then made again from the log.",
     ),
     Setting::new(
+        "xrpc.public_collections",
+        Kind::Texts { form: "a list of collections", set: set_public },
+        "",
+        "Collections whose records and blobs anybody may read without a token, over `/xrpc` and `/subscribe`; `com.example.*` stands for all that begin so. What a record was translated from is left out there.",
+    ),
+    Setting::new(
+        "xrpc.blob_bytes",
+        Kind::Bytes { min: 0, max: 1024 * GIB, set: |settings, bytes| settings.blobs_bytes_max = bytes },
+        "10GiB",
+        "Bytes of all blobs together; one has 10 MiB at most.",
+    ),
+    Setting::new(
         "metrics.public",
         Kind::Flag(|settings, flag| settings.metrics_public = flag),
         "false",
@@ -646,6 +669,19 @@ fn set_hosts(settings: &mut Settings, hosts: Vec<String>) -> Result<(), String> 
         return Err(format!("{host:?} is not the name of a host"));
     }
     settings.hosts = hosts.into_iter().map(|host| host.to_ascii_lowercase()).collect();
+    Ok(())
+}
+
+fn set_public(settings: &mut Settings, collections: Vec<String>) -> Result<(), String> {
+    let is_name = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-".contains(&byte));
+    let is_wrong = |collection: &&String| {
+        let name = collection.strip_suffix('*').unwrap_or(collection);
+        !is_name(name) || !name.contains('.')
+    };
+    if let Some(collection) = collections.iter().find(is_wrong) {
+        return Err(format!("{collection:?} is not the name of a collection, nor the beginning of some"));
+    }
+    settings.public_collections = collections;
     Ok(())
 }
 

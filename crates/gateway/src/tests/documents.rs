@@ -14,7 +14,8 @@ const ANN: AgentKey = AgentKey(3);
 /// What the tests' own bus reads and writes with.
 fn with_reading<R>(work: impl FnOnce(Reading<'_>) -> R) -> R {
     let seal: SealKey = "07".repeat(32).parse().unwrap();
-    work(Reading { names: &Names::default(), seal: &seal, limits: Limits::DOCUMENT, trace: None })
+    let lexicons = dialect_comms::catalog();
+    work(Reading { names: &Names::default(), seal: &seal, limits: Limits::DOCUMENT, trace: None, lexicons })
 }
 
 fn receive(document: &str, dialect: Option<Name>) -> Result<Incoming, IntakeError> {

@@ -3,7 +3,7 @@
 use broker::{AgentKey, Broker, Command, Context, Random, Register, Reply, Time};
 use message::{AgentName, Dialect};
 
-use crate::{Denied, Directory, Principal, Profile, Token, TokenNote};
+use crate::{Denied, Directory, Principal, Profile, SessionNote, Token, TokenNote};
 
 struct Zero;
 
@@ -84,6 +84,13 @@ fn a_profile_is_read_as_it_was_written() {
             note(&token("ann")),
             TokenNote { hash: token("ann").hash(), expires: Some(Time(1_790_000_000_000)) },
         ],
+        sessions: vec![SessionNote {
+            id: "0123".to_owned(),
+            token: Some(token("ann").hash()),
+            renewals: 3,
+            renewed: Time(5),
+            expires: Time(9),
+        }],
         speaks_for: vec!["bob".parse().unwrap()],
         framework: Some("codex".to_owned()),
         did: Some("did:web:ann.example".to_owned()),

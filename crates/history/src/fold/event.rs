@@ -78,7 +78,10 @@ impl Fold {
             | Event::Extended { .. }
             | Event::Released { .. }
             | Event::Resumed { .. }
-            | Event::WaitEnded { .. } => Ok(()),
+            | Event::WaitEnded { .. }
+            | Event::RecordSet(_)
+            | Event::RecordRemoved { .. }
+            | Event::RecordCarried { .. } => Ok(()),
         }
     }
 

@@ -227,7 +227,10 @@ fn about(seq: Seq, event: &Event<'_>) -> Option<(Name, About)> {
         | Event::Absorbed { .. }
         | Event::WaitEnded { .. }
         | Event::Carried { .. }
-        | Event::Tuned(_) => return None,
+        | Event::Tuned(_)
+        | Event::RecordSet(_)
+        | Event::RecordRemoved { .. }
+        | Event::RecordCarried { .. } => return None,
     })
 }
 

@@ -148,7 +148,10 @@ fn note(
         | Event::DeadDropped { .. }
         | Event::WaitEnded { .. }
         | Event::Carried { .. }
-        | Event::Tuned(_) => {}
+        | Event::Tuned(_)
+        | Event::RecordSet(_)
+        | Event::RecordRemoved { .. }
+        | Event::RecordCarried { .. } => {}
     }
 }
 

@@ -63,7 +63,8 @@ pub(super) async fn serve(
         metrics_public: settings.metrics_public,
     };
     let hub = Hub::new(node.clone(), history, authority, settings.hub.clone()).await.map_err(stopped)?;
-    drop(server.routes.send_replace(gateway_http::router(hub.clone(), doorways())));
+    let doorways = doorways(&hub, settings.xrpc(data));
+    drop(server.routes.send_replace(gateway_http::router(hub.clone(), doorways)));
     note_running(&url, data)?;
     ready::announce(&url, data, &started, Form::from_flag(args.json))?;
     let ended = tokio::select! {
@@ -186,6 +187,8 @@ fn broken(reason: Option<String>) -> Failure {
 }
 
 /// Returns the doors beside the native one.
-fn doorways() -> Vec<gateway::Doorway> {
-    vec![gateway_bus::doorway(), gateway_coord::doorway(), gateway_wire::doorway(), gateway_xrpc::doorway()]
+fn doorways(hub: &Hub, xrpc: gateway_xrpc::Settings) -> Vec<gateway::Doorway> {
+    let mut doorways = vec![gateway_bus::doorway(), gateway_coord::doorway(), gateway_wire::doorway()];
+    doorways.extend(gateway_xrpc::doorways(hub, xrpc));
+    doorways
 }

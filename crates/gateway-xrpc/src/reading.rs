@@ -1,0 +1,159 @@
+//! Reading records: one, many, and what there is.
+
+use atproto_syntax::{Cid, cid};
+use axum::extract::RawQuery;
+use axum::http::StatusCode;
+use axum::response::Response;
+use broker::Digest;
+use gateway::{Answer, Query, letters};
+use message::Seq;
+
+use crate::refused::Refused;
+use crate::repo::{param, text};
+use crate::visitor::{Repo, Visitor};
+
+/// Records in one answer, if nothing is said, and at most.
+const LIMIT: u64 = 50;
+const LIMIT_MAX: u64 = 100;
+/// Records that are looked at for one answer, where most are not for whoever asks.
+const LOOKED_MAX: usize = 5_000;
+
+/// A record as it was found.
+struct Found {
+    key: String,
+    cid: Digest,
+    body: Seq,
+}
+
+/// Which records of a collection are wanted.
+struct Page {
+    collection: String,
+    limit: usize,
+    cursor: Option<String>,
+    /// Whether the oldest come first.
+    ascending: bool,
+}
+
+/// Returns one record.
+pub(crate) async fn get(visitor: Visitor, RawQuery(query): RawQuery) -> Result<Response, Refused> {
+    let query = Query(query.as_deref());
+    let (collection, key) = (param(query, "collection")?.into_owned(), param(query, "rkey")?.into_owned());
+    let wanted = query.get("cid")?.map(|cid| cid.into_owned());
+    let named = param(query, "repo")?;
+    let missing = |authority: &str| {
+        let message = format!("Could not locate record: at://{authority}/{collection}/{key}");
+        Refused::named("RecordNotFound", message)
+    };
+    let repo = visitor.repo(&named).map_err(|_| missing(&named))?;
+    let uri = format!("at://{}/{collection}/{key}", repo.did);
+    let (agent, in_collection, with_key) = (repo.key, collection.clone(), key.clone());
+    let found = visitor.hub.call(move |turn| {
+        let record = turn.broker().record(agent, &in_collection, &with_key);
+        Ok(record.map(|record| (record.cid, record.body)))
+    });
+    let (digest, place) = found.await?.ok_or_else(|| missing(&repo.did))?;
+    let cid = cid_of(digest);
+    if wanted.is_some_and(|wanted| wanted != cid.as_str()) {
+        return Err(missing(&repo.did));
+    }
+    let body = letters::bodies(&visitor.hub, &[place])?.pop().unwrap_or_default();
+    if !visitor.may_read(repo.key, &collection, &body) {
+        return Err(missing(&repo.did));
+    }
+    let value = text(&visitor, &body).ok_or_else(|| missing(&repo.did))?;
+    Ok(entry(&uri, &cid, &value).respond(StatusCode::OK))
+}
+
+/// Lists the records of a collection, the newest keys first.
+pub(crate) async fn list(visitor: Visitor, RawQuery(query): RawQuery) -> Result<Response, Refused> {
+    let query = Query(query.as_deref());
+    let repo = visitor.repo(&param(query, "repo")?)?;
+    let limit = query.number("limit")?.unwrap_or(LIMIT);
+    if !(1..=LIMIT_MAX).contains(&limit) {
+        return Err(Refused::invalid(format!("Error: limit must be from 1 to {LIMIT_MAX}")));
+    }
+    let mut page = Page {
+        collection: param(query, "collection")?.into_owned(),
+        limit: usize::try_from(limit).unwrap_or(usize::MAX),
+        cursor: query.get("cursor")?.map(|cursor| cursor.into_owned()),
+        ascending: query.flag("reverse")?,
+    };
+    let (mut records, mut looked) = (Vec::new(), 0);
+    let mut last = None;
+    while records.len() < page.limit && looked < LOOKED_MAX {
+        let found = page.fetch(&visitor, &repo).await?;
+        let is_last = found.len() < page.limit;
+        let places: Vec<Seq> = found.iter().map(|record| record.body).collect();
+        let bodies = letters::bodies(&visitor.hub, &places)?;
+        for (record, body) in found.iter().zip(bodies) {
+            if records.len() == page.limit {
+                break;
+            }
+            looked += 1;
+            last = Some(record.key.clone());
+            if visitor.may_read(repo.key, &page.collection, &body)
+                && let Some(value) = text(&visitor, &body)
+            {
+                let uri = format!("at://{}/{}/{}", repo.did, page.collection, record.key);
+                records.push(entry(&uri, &cid_of(record.cid), &value).end());
+            }
+        }
+        if is_last {
+            break;
+        }
+        page.cursor.clone_from(&last);
+    }
+    let answer = Answer::new().list("records", records);
+    Ok(answer.maybe("cursor", last.as_deref()).respond(StatusCode::OK))
+}
+
+/// Describes a repository.
+pub(crate) async fn describe(visitor: Visitor, RawQuery(query): RawQuery) -> Result<Response, Refused> {
+    let repo = visitor.repo(&param(Query(query.as_deref()), "repo")?)?;
+    let agent = repo.key;
+    let found = visitor
+        .hub
+        .call(move |turn| Ok(turn.broker().collections(agent).map(str::to_owned).collect::<Vec<_>>()));
+    let mut collections = found.await?;
+    collections.retain(|collection| visitor.principal.is_some() || visitor.door.is_public(collection));
+    let known_as = format!("at://{}", repo.handle);
+    let did_doc = Answer::new()
+        .texts("@context", ["https://www.w3.org/ns/did/v1".to_owned()])
+        .text("id", &repo.did)
+        .texts("alsoKnownAs", [known_as])
+        .end();
+    let answer = Answer::new().text("handle", &repo.handle).text("did", &repo.did).raw("didDoc", &did_doc);
+    Ok(answer.texts("collections", collections).flag("handleIsCorrect", true).respond(StatusCode::OK))
+}
+
+impl Page {
+    /// Fetches the next records behind the cursor.
+    async fn fetch(&self, visitor: &Visitor, repo: &Repo) -> Result<Vec<Found>, Refused> {
+        let (agent, collection, cursor) = (repo.key, self.collection.clone(), self.cursor.clone());
+        let (ascending, limit) = (self.ascending, self.limit);
+        let found = visitor.hub.call(move |turn| {
+            let cursor = cursor.as_deref();
+            let (after, before) = if ascending { (cursor, None) } else { (None, cursor) };
+            let records = turn.broker().records(agent, &collection, after, before);
+            let found = |record: broker::RecordView<'_>| Found {
+                key: record.key.to_owned(),
+                cid: record.cid,
+                body: record.body,
+            };
+            Ok(match ascending {
+                true => records.take(limit).map(found).collect(),
+                false => records.rev().take(limit).map(found).collect::<Vec<_>>(),
+            })
+        });
+        Ok(found.await?)
+    }
+}
+
+fn entry(uri: &str, cid: &Cid, value: &str) -> Answer {
+    Answer::with_capacity(value.len() + 256).text("uri", uri).text("cid", cid.as_str()).raw("value", value)
+}
+
+/// Returns the CID of a record.
+pub(crate) fn cid_of(digest: Digest) -> Cid {
+    Cid::new(cid::CODEC_DAG_CBOR, digest.0)
+}

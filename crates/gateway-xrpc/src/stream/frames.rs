@@ -1,0 +1,95 @@
+//! Writes of records as frames, for those who may see them.
+
+use broker::{AgentKey, Digest, Event};
+use gateway::repo::tid_of;
+use gateway::{Answer, letters};
+use message::Seq;
+
+use super::wishes::Wishes;
+use crate::reading::cid_of;
+use crate::repo::text;
+use crate::visitor::Visitor;
+
+/// A write as a frame tells it.
+struct Told<'e> {
+    repo: AgentKey,
+    collection: &'e str,
+    key: &'e str,
+    tick: u64,
+    rev: u64,
+    operation: &'static str,
+    /// What the record is known by now.
+    cid: Option<Digest>,
+    /// The document of the record: here, or where it lies.
+    body: &'e [u8],
+    place: Option<Seq>,
+}
+
+/// Writes the frames of those writes that are wanted and may be seen.
+pub(super) async fn write(visitor: &Visitor, wishes: &Wishes, events: &[Vec<u8>]) -> Vec<String> {
+    let mut wanted = Vec::new();
+    for bytes in events {
+        let Some(told) = Event::decode(bytes).ok().and_then(|(_, event)| told(&event)) else { continue };
+        let is_new = wishes.cursor.is_none_or(|cursor| told.tick > cursor);
+        if is_new && wishes.wants_collection(told.collection) {
+            wanted.push(told);
+        }
+    }
+    let places: Vec<Seq> = wanted.iter().filter_map(|told| told.place).collect();
+    let mut bodies = match letters::bodies(&visitor.hub, &places) {
+        Ok(bodies) => bodies.into_iter().map(Some).collect(),
+        // One of them was trimmed: they are looked for one by one.
+        Err(_) => places.iter().map(|place| visitor.hub.node().body(*place).ok()).collect::<Vec<_>>(),
+    }
+    .into_iter();
+    let mut frames = Vec::new();
+    for told in &wanted {
+        let fetched = told.place.and_then(|_| bodies.next()).flatten();
+        let body = fetched.as_deref().unwrap_or(told.body);
+        frames.extend(frame(visitor, wishes, told, body));
+    }
+    frames
+}
+
+/// Writes one frame; none if it is not wanted, or not to be seen.
+fn frame(visitor: &Visitor, wishes: &Wishes, told: &Told<'_>, body: &[u8]) -> Option<String> {
+    let name = visitor.hub.name_of(told.repo)?;
+    let (did, _) = visitor.hub.called(&name);
+    if !wishes.wants_did(&did) || !visitor.may_read(told.repo, told.collection, body) {
+        return None;
+    }
+    let mut commit = Answer::with_capacity(body.len() + 256)
+        .text("rev", tid_of(told.repo, told.rev)?.as_str())
+        .text("operation", told.operation)
+        .text("collection", told.collection)
+        .text("rkey", told.key);
+    if let Some(cid) = told.cid {
+        commit = commit.raw("record", &text(visitor, body)?).text("cid", cid_of(cid).as_str());
+    }
+    let frame = Answer::with_capacity(body.len() + 384)
+        .text("did", &did)
+        .number("time_us", told.tick)
+        .text("kind", "commit")
+        .raw("commit", &commit.end())
+        .end();
+    wishes.wants_size(frame.len()).then_some(frame)
+}
+
+fn told<'e>(event: &Event<'e>) -> Option<Told<'e>> {
+    if let Event::RecordSet(set) = event {
+        return Some(Told {
+            repo: set.repo,
+            collection: set.collection,
+            key: set.key,
+            tick: set.tick,
+            rev: set.rev,
+            operation: if set.is_new { "create" } else { "update" },
+            cid: Some(set.cid),
+            body: set.body,
+            place: set.place,
+        });
+    }
+    let Event::RecordRemoved { repo, collection, key, tick, rev, body, .. } = *event else { return None };
+    let (operation, cid, place) = ("delete", None, Some(body));
+    Some(Told { repo, collection, key, tick, rev, operation, cid, body: b"", place })
+}

@@ -1,0 +1,124 @@
+//! Lexicons: those that the bus has from the start, and those that the operator added.
+//!
+//! The operator's are records of its own repository, under their names, as the AT Protocol publishes lexicons; so they
+//! are in the log like everything else. What they describe is checked against them: records of their collections, and
+//! the content of messages that names one as its schema.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use broker::AgentKey;
+use json::{Finding, Limits, Source, Value};
+use lexicon::{Catalog, Document, Purpose, Target, Verdict};
+use message::{Envelope, Message};
+
+use crate::{Code, Hub, Problem, letters};
+
+/// The collection in which lexicons are published.
+pub const COLLECTION: &str = "com.atproto.lexicon.schema";
+/// Lexicons of the operator at most.
+const LEXICONS_MAX: usize = 1_000;
+
+/// The lexicons by which is checked now.
+pub(crate) struct Lexicons(RwLock<Arc<Catalog>>);
+
+impl Default for Lexicons {
+    fn default() -> Self {
+        Lexicons(RwLock::new(Arc::new(dialect_comms::catalog().clone())))
+    }
+}
+
+impl Lexicons {
+    pub(crate) fn get(&self) -> Arc<Catalog> {
+        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn set(&self, catalog: Catalog) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(catalog);
+    }
+}
+
+/// Tells whether a lexicon came with the bus.
+pub fn is_ours(id: &str) -> bool {
+    dialect_comms::catalog().document(id).is_some()
+}
+
+/// Refuses what cannot be a lexicon of the operator: one that cannot be read, has another name than its key, or
+/// stands for one that came with the bus.
+pub(crate) fn check(record: &Value<'_>, key: Option<&str>) -> Result<Document, Problem> {
+    let parsed = Document::from_value(record);
+    let Some(document) = parsed.document else {
+        let errors = parsed.report.errors.kept().iter().map(|finding| finding.to_value().into_owned());
+        let problem = Problem::new(Code::Invalid, "this is not a lexicon");
+        return Err(problem.with("errors", Value::Array(errors.collect())));
+    };
+    let id = document.id.as_str();
+    if key != Some(id) {
+        let detail = format!("the lexicon {id} is published under its own name, not under {key:?}");
+        return Err(Problem::new(Code::Invalid, detail));
+    }
+    if is_ours(id) {
+        return Err(Problem::new(Code::NameTaken, format!("{id} came with the bus and stays as it is")));
+    }
+    Ok(document)
+}
+
+/// Refuses a lexicon that breaks the one of the same name.
+pub(crate) fn check_change(catalog: &Catalog, new: &Document) -> Result<(), Problem> {
+    let Some(old) = catalog.document(new.id.as_str()) else {
+        let count = catalog.documents().len();
+        return match count < LEXICONS_MAX {
+            true => Ok(()),
+            false => Err(Problem::new(Code::TooMany, format!("there are {count} lexicons"))),
+        };
+    };
+    let changes = lexicon::compare(old, new).changes;
+    let breaking: Vec<_> = changes.iter().filter(|change| change.verdict == Verdict::Breaking).collect();
+    let [first, ..] = breaking.as_slice() else { return Ok(()) };
+    let detail = format!("{} breaks the lexicon of that name: {}", new.id, first.message);
+    let breaking = breaking.iter().map(|change| change.to_value().into_owned()).collect();
+    Err(Problem::new(Code::Breaking, detail).with("errors", Value::Array(breaking)))
+}
+
+/// Checks the content of a message against the lexicon that it names as its schema; where none is known by that name,
+/// there is nothing to be wrong.
+pub(crate) fn check_content(catalog: &Catalog, message: &Message) -> Vec<Finding> {
+    let Some(schema) = message.schema.as_deref().filter(|schema| catalog.document(schema).is_some()) else {
+        return Vec::new();
+    };
+    let (place, data) = match (&message.data, &message.result) {
+        (Some(data), _) => ("/data", data),
+        (None, Some(result)) => ("/result", result),
+        (None, None) => return Vec::new(),
+    };
+    let report = catalog.validate(Target::Definition(schema), data, Purpose::Write);
+    let findings = report.errors.into_kept().into_iter().map(|mut finding| {
+        finding.path.insert_str(0, place);
+        finding.source = Source::Rule;
+        finding
+    });
+    findings.collect()
+}
+
+impl Hub {
+    /// Looks at the operator's lexicons again, before a change of them is answered.
+    pub async fn refresh_lexicons(&self) -> Result<(), Problem> {
+        let places = self.call(|turn| {
+            let records = turn.broker().records(AgentKey::HUMAN, COLLECTION, None, None);
+            Ok(records.map(|record| record.body).collect::<Vec<_>>())
+        });
+        let places = places.await?;
+        let mut documents = dialect_comms::catalog().documents().to_vec();
+        for body in letters::bodies(self, &places)? {
+            let text = Envelope::open(&body).map(|envelope| envelope.document);
+            let parsed = text.map(|text| Document::parse(text, Limits::DOCUMENT));
+            match parsed.and_then(|parsed| parsed.document) {
+                Some(document) => documents.push(document),
+                None => tracing::warn!("a stored lexicon cannot be read, and nothing is checked by it"),
+            }
+        }
+        let catalog = Catalog::new(documents);
+        let catalog = catalog.map_err(|error| Problem::new(Code::Internal, error.to_string()))?;
+        self.set_lexicons(catalog);
+        Ok(())
+    }
+}
