@@ -51,6 +51,8 @@ pub(crate) const DOORS: &[Door] = &[
         receive: coord_receive,
         ask: Some(coord_ask),
     },
+    // Records are read by whoever looks, and settle nothing: an agent that must have its messages takes them.
+    Door { name: "xrpc", dialect: Name::Comms, send: xrpc_send, receive: http_receive, ask: None },
 ];
 
 fn http_send(stage: &Stage, agent: &str, document: &str) -> Sent {
@@ -155,6 +157,24 @@ fn coord_ask(stage: &Stage, agent: &str, document: &str) -> String {
     let (status, answer) = stage.call("POST", "/coord/messages?wait=60s", agent, document);
     assert_eq!(status, 200, "{answer}");
     text(&answer, "/reply")
+}
+
+/// Stores a record in the sender's own repository, and finds it there.
+fn xrpc_send(stage: &Stage, agent: &str, document: &str) -> Sent {
+    let record = json::parse_str(document, Limits::DOCUMENT).unwrap();
+    let collection = text(&record, "/$type");
+    let body = format!(r#"{{"repo":"{agent}","collection":"{collection}","record":{document}}}"#);
+    let (status, made) = stage.call("POST", "/xrpc/com.atproto.repo.createRecord", agent, &body);
+    if status != 200 {
+        return Sent::Refused(text(&made, "/error"));
+    }
+    let list = format!("/xrpc/com.atproto.repo.listRecords?repo={agent}&collection={collection}&limit=1");
+    let (_, listed) = stage.call("GET", &list, agent, "");
+    assert_eq!(text(&listed, "/records/0/uri"), text(&made, "/uri"), "{listed}");
+    let (_, found) = stage.call("GET", &format!("/v1/messages?agent={agent}&limit=100"), agent, "");
+    let found = found.get("messages").and_then(Value::as_array).unwrap_or_default();
+    let sent = found.iter().find(|row| text(row, "/native_id") == text(&made, "/uri"));
+    Sent::Accepted { id: text(sent.unwrap(), "/id"), duplicate: false }
 }
 
 fn native(stage: &Stage, agent: &str) -> Socket {

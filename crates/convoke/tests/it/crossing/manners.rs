@@ -79,6 +79,13 @@ fn a_repeat_arrives_once() {
         let (first, duplicate) = sent(stage, from, &document);
         assert!(!duplicate, "{document}");
         let (again, duplicate) = sent(stage, from, &document);
+        if from.dialect == Name::Comms {
+            // Each record has a key of its own: the same words again are another record.
+            assert_ne!(again, first, "{document}");
+            (to.receive)(stage, &receiver(to));
+            (to.receive)(stage, &receiver(to));
+            return "another";
+        }
         assert!(duplicate, "{}: {document}", from.name);
         assert!(again == first || again.is_empty(), "{}: {again} is not {first}", from.name);
         (to.receive)(stage, &receiver(to));
