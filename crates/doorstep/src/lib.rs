@@ -5,7 +5,7 @@
 mod socket;
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
@@ -14,9 +14,10 @@ use broker::Retention;
 use gateway::{Authority, Hub, HubLimits, RateLimits, SealKey, Token};
 use history::History;
 use json::Value;
-use log::Options;
+use log::{OpenError, Options};
 use node::{Node, Settings, StartError, SystemClock};
 use tempfile::TempDir;
+use tokio::task::JoinHandle;
 use tower::ServiceExt;
 
 pub use socket::{Closed, Frame, Socket};
@@ -24,10 +25,9 @@ pub use socket::{Closed, Frame, Socket};
 /// Bytes of a request of the tests' own bus.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
 
-/// Longer than anything here takes.
+/// How long a bus may take to let go of its files, and how often is looked.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// After how long something is looked at again.
-const PAUSE: Duration = Duration::from_millis(5);
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// A bus with doors.
 pub struct Server {
@@ -40,6 +40,8 @@ pub struct Server {
     pub hub: Hub,
     seal: SealKey,
     folder: TempDir,
+    /// Those who listen.
+    listening: Mutex<Vec<JoinHandle<()>>>,
 }
 
 /// What came back.
@@ -74,7 +76,8 @@ impl Server {
 
     /// Stops the bus and starts it again on what it left behind.
     pub async fn restart(self, doors: impl FnOnce(Hub) -> axum::Router) -> Self {
-        let Server { operator, node, hub, seal, folder, router } = self;
+        let Server { operator, node, hub, seal, folder, router, listening } = self;
+        listening.into_inner().unwrap().iter().for_each(JoinHandle::abort);
         hub.stop();
         tokio::task::spawn_blocking(move || node.shut_down()).await.unwrap();
         drop((hub, router));
@@ -92,7 +95,7 @@ impl Server {
         seal: SealKey,
         doors: impl FnOnce(Hub) -> axum::Router,
     ) -> Self {
-        let node = node(&folder).await;
+        let node = node_in(&folder).await;
         let authority = Authority {
             operator: operator.hash(),
             open: false,
@@ -114,7 +117,8 @@ impl Server {
             lease_ms: 60_000,
         };
         let hub = Hub::new(node.clone(), history.unwrap(), authority, limits).await.unwrap();
-        Server { router: doors(hub.clone()), operator, node, hub, seal, folder }
+        let listening = Mutex::default();
+        Server { router: doors(hub.clone()), operator, node, hub, seal, folder, listening }
     }
 
     /// Calls.
@@ -147,7 +151,8 @@ impl Server {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let router = self.router.clone();
-        tokio::spawn(async move { axum::serve(listener, router).await });
+        let serves = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        self.listening.lock().unwrap().push(serves);
         address
     }
 
@@ -160,13 +165,14 @@ impl Server {
     }
 }
 
-/// Starts a node. One that stopped is gone when the last that read from it is.
-async fn node(folder: &TempDir) -> Node {
+/// Starts a node; the one that ran here before may take a moment to let go of its files.
+async fn node_in(folder: &TempDir) -> Node {
     let started = async {
         loop {
             match Node::start(settings(folder), Arc::new(SystemClock::new())) {
-                Err(StartError::Log(log::OpenError::InUse)) => tokio::time::sleep(PAUSE).await,
-                started => return started.unwrap().0,
+                Ok((node, _)) => return node,
+                Err(StartError::Log(OpenError::InUse)) => tokio::time::sleep(PAUSE).await,
+                Err(error) => panic!("the bus does not start: {error:?}"),
             }
         }
     };

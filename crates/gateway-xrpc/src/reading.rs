@@ -40,27 +40,24 @@ pub(crate) async fn get(visitor: Visitor, RawQuery(query): RawQuery) -> Result<R
     let (collection, key) = (param(query, "collection")?.into_owned(), param(query, "rkey")?.into_owned());
     let wanted = query.get("cid")?.map(|cid| cid.into_owned());
     let named = param(query, "repo")?;
-    let missing = |authority: &str| {
-        let message = format!("Could not locate record: at://{authority}/{collection}/{key}");
-        Refused::named("RecordNotFound", message)
-    };
-    let repo = visitor.repo(&named).map_err(|_| missing(&named))?;
+    let repo = visitor.repo(&named)?;
     let uri = format!("at://{}/{collection}/{key}", repo.did);
+    let missing = || Refused::named("RecordNotFound", format!("Could not locate record: {uri}"));
     let (agent, in_collection, with_key) = (repo.key, collection.clone(), key.clone());
     let found = visitor.hub.call(move |turn| {
         let record = turn.broker().record(agent, &in_collection, &with_key);
         Ok(record.map(|record| (record.cid, record.body)))
     });
-    let (digest, place) = found.await?.ok_or_else(|| missing(&repo.did))?;
+    let (digest, place) = found.await?.ok_or_else(missing)?;
     let cid = cid_of(digest);
     if wanted.is_some_and(|wanted| wanted != cid.as_str()) {
-        return Err(missing(&repo.did));
+        return Err(missing());
     }
     let body = letters::bodies(&visitor.hub, &[place])?.pop().unwrap_or_default();
     if !visitor.may_read(repo.key, &collection, &body) {
-        return Err(missing(&repo.did));
+        return Err(missing());
     }
-    let value = text(&visitor, &body).ok_or_else(|| missing(&repo.did))?;
+    let value = text(&visitor, &body).ok_or_else(missing)?;
     Ok(entry(&uri, &cid, &value).respond(StatusCode::OK))
 }
 
@@ -109,7 +106,9 @@ pub(crate) async fn list(visitor: Visitor, RawQuery(query): RawQuery) -> Result<
 
 /// Describes a repository.
 pub(crate) async fn describe(visitor: Visitor, RawQuery(query): RawQuery) -> Result<Response, Refused> {
-    let repo = visitor.repo(&param(Query(query.as_deref()), "repo")?)?;
+    let named = param(Query(query.as_deref()), "repo")?;
+    let nobody = |_| Refused::named("RepoNotFound", format!("Could not find user: {named}"));
+    let repo = visitor.repo(&named).map_err(nobody)?;
     let agent = repo.key;
     let found = visitor
         .hub

@@ -5,7 +5,7 @@
 
 use axum::extract::{Extension, Request, State};
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use broker::{AgentKey, Time};
 use gateway::{Answer, Hub, Principal, Problem, Profile, SessionNote, Token, TokenHash, Who};
 use message::AgentName;
@@ -88,7 +88,7 @@ pub(crate) async fn delete(
         Ok(())
     });
     ended.await?;
-    Ok(Answer::new().respond(StatusCode::OK))
+    Ok(StatusCode::OK.into_response())
 }
 
 /// Finds the agent of an identifier, if the password is a token of it. Where nobody needs a token, any will do.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::request::Parts;
-use axum::http::{Extensions, HeaderMap, header};
+use axum::http::{Extensions, HeaderMap, StatusCode, header};
 use broker::AgentKey;
 use gateway::{Hub, Principal, Problem, Who};
 use message::AgentName;
@@ -69,7 +69,9 @@ impl FromRequestParts<Hub> for Visitor {
 impl Caller {
     /// Returns a repository to which the caller may write: its own.
     pub(crate) fn own(&self, repo: &str) -> Result<Repo, Refused> {
-        let repo = find(&self.hub, repo)?;
+        let nobody =
+            || Refused::Named(StatusCode::FORBIDDEN, "AccountNotFound", "Account not found".to_owned());
+        let repo = find(&self.hub, repo).map_err(|_| nobody())?;
         if !self.principal.may_send_as(repo.key) {
             let message = format!("this token does not write to the repository of {}", repo.name);
             return Err(Refused::unknown_caller(message));
