@@ -84,13 +84,18 @@ impl Bare {
             word.push(character.to_ascii_lowercase());
             return;
         }
-        let place = (character as usize).wrapping_sub(0xc0);
-        if let Some(letter) = self.letters.get(place) {
-            word.push(*letter);
+        if let Some(letter) = self.letter(character) {
+            word.push(letter);
             return;
         }
-        // Some letters get a mark of their own in lower case; it would not be a letter.
-        word.extend(character.to_lowercase().filter(|character| character.is_alphanumeric()));
+        // Some letters get a mark of their own in lower case; it would not be a letter. The sign of a unit may become
+        // a letter of the table.
+        let lower = character.to_lowercase().filter(|character| character.is_alphanumeric());
+        word.extend(lower.map(|character| self.letter(character).unwrap_or(character)));
+    }
+
+    fn letter(&self, character: char) -> Option<char> {
+        self.letters.get((character as usize).wrapping_sub(0xc0)).copied()
     }
 }
 

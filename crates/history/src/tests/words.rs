@@ -7,13 +7,14 @@ use crate::{highlight, text, words};
 
 #[test]
 fn texts_become_words() {
-    let cases: [(&str, &[&str]); 14] = [
+    let cases: [(&str, &[&str]); 15] = [
         ("", &[]),
         (" \t\n!?", &[]),
         ("Hello, World", &["hello", "world"]),
         ("next-week_2 a.b", &["next", "week", "2", "a", "b"]),
         ("Café CAFÉ cafe\u{301}", &["cafe", "cafe", "cafe"]),
         ("Łódź Žižek Ångström ÿ", &["lodz", "zizek", "angstrom", "y"]),
+        ("3 \u{212b}", &["3", "a"]),
         ("Æther œuvre Straße ðþ", &["æther", "œuvre", "straße", "ðþ"]),
         ("ПРИВЕТ Γειά", &["привет", "γειά"]),
         ("東京 tower ไทย", &["東", "京", "tower", "ไ", "ท", "ย"]),
