@@ -22,6 +22,7 @@ use broker::{Limits, Retention, Retries};
 use gateway::{HubLimits, RateLimits};
 use gateway_http::ServeLimits;
 use log::Options;
+use node::Keep;
 
 use crate::failure::Failure;
 use kind::Given;
@@ -53,8 +54,11 @@ pub(crate) struct Settings {
     pub(crate) log: Options,
     pub(crate) calls_max: usize,
     pub(crate) snapshot_bytes: u64,
+    pub(crate) keep: Keep,
     /// The file of the history, if not the usual one in the data folder.
     pub(crate) history_file: Option<PathBuf>,
+    /// Whether a history that cannot be used may be set aside although the log no longer holds all that it knew.
+    pub(crate) lossy_history: bool,
     pub(crate) logs: LogSettings,
 }
 
@@ -140,13 +144,15 @@ impl Settings {
             log: Options { seed, ..self.log.clone() },
             calls_max: self.calls_max,
             snapshot_bytes: self.snapshot_bytes,
+            keep: self.keep,
         }
     }
 
     /// Returns the settings of the history of a data folder.
     pub(crate) fn history(&self, data: &Path) -> history::Settings {
         let file = self.history_file.clone().unwrap_or_else(|| data.join("history.db"));
-        history::Settings::usual(file)
+        let outlives_log = !self.keep.is_whole();
+        history::Settings { outlives_log, is_lossy: self.lossy_history, ..history::Settings::usual(file) }
     }
 
     /// Says what does not fit together although each part does.
@@ -235,7 +241,9 @@ impl Settings {
             log: Options::standard(0),
             calls_max: 0,
             snapshot_bytes: 0,
+            keep: Keep::WHOLE,
             history_file: None,
+            lossy_history: false,
             logs: LogSettings { format: LogFormat::Text, level: tracing::Level::INFO },
         }
     }

@@ -69,8 +69,10 @@ impl Server {
         let follow = node.clone();
         let file = folder.path().join("history.db");
         let reader = node.reader();
-        let history =
-            History::start(history::Settings::usual(file), reader, move |after| follow.wait_durable(after));
+        let settings = history::Settings { outlives_log: true, ..history::Settings::usual(file) };
+        let history = History::start(settings, reader, move |after| follow.wait_durable(after)).unwrap();
+        let followed = history.clone();
+        node.trim_behind(move || followed.secure());
         let limits = HubLimits {
             rates: RateLimits { per_second: 100_000, burst: 100_000, remembered_max: 100 },
             connections_max: 8,
@@ -78,7 +80,7 @@ impl Server {
             batch_bytes_max: 2 * BODY_BYTES_MAX,
             lease_ms: 60_000,
         };
-        let hub = Hub::new(node.clone(), history.unwrap(), authority, limits).await.unwrap();
+        let hub = Hub::new(node.clone(), history, authority, limits).await.unwrap();
         Server { router: doors(hub.clone()), operator, node, hub, _folder: folder }
     }
 
@@ -137,5 +139,6 @@ fn settings(folder: &TempDir) -> Settings {
         log,
         calls_max: 1_000,
         snapshot_bytes: u64::MAX,
+        keep: node::Keep::WHOLE,
     }
 }

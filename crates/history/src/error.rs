@@ -20,6 +20,19 @@ pub enum HistoryError {
     /// The log could not be read.
     #[error("the history cannot read the log")]
     Log(#[from] log::ReadError),
+    /// The file cannot be used, and only it knows what was before the log.
+    #[error(
+        "{} {why}, and only it knows what happened before record {first}, where the log begins now",
+        file.display()
+    )]
+    Irreplaceable {
+        /// Which file.
+        file: PathBuf,
+        /// What is wrong with it.
+        why: &'static str,
+        /// The first record of the log.
+        first: message::Seq,
+    },
     /// The thread could not be started.
     #[error("cannot start the thread of the history")]
     Thread(#[source] std::io::Error),
@@ -46,6 +59,7 @@ impl HistoryError {
                 is_corrupt || is_odd
             }
             HistoryError::File { .. }
+            | HistoryError::Irreplaceable { .. }
             | HistoryError::Log(_)
             | HistoryError::Thread(_)
             | HistoryError::Stopped => false,

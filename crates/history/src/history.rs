@@ -1,5 +1,6 @@
 //! The handle: where others ask. Every question blocks; whoever is asynchronous asks from a thread that may block.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -50,6 +51,9 @@ pub(crate) struct Shared {
     moved: Condvar,
     applied: watch::Sender<Seq>,
     trouble: Mutex<Option<String>>,
+    /// Whether the log may forget what the tables know, and whether they are written accordingly.
+    pub(crate) outlives: AtomicBool,
+    pub(crate) is_careful: AtomicBool,
 }
 
 impl History {
@@ -64,6 +68,8 @@ impl History {
         wait: impl FnMut(Seq) -> Option<Seq> + Send + 'static,
     ) -> Result<History, HistoryError> {
         let shared = Arc::new(Shared {
+            outlives: AtomicBool::new(settings.outlives_log),
+            is_careful: AtomicBool::new(settings.outlives_log),
             settings,
             records: Records::new(reader),
             pool: Pool::default(),
@@ -94,6 +100,22 @@ impl History {
     /// Tells what keeps the history from going on, if anything does. It tries again with every new event.
     pub fn trouble(&self) -> Option<String> {
         self.shared.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Makes what the history has read of the log safe from a power loss, and returns up to where that is: the log
+    /// may be trimmed up to there. Nothing when it cannot be said.
+    ///
+    /// From the first time on the file is written so that it stays safe; until it is, nothing is returned.
+    pub fn secure(&self) -> Option<Seq> {
+        let shared = &self.shared;
+        shared.outlives.store(true, Ordering::Release);
+        if !shared.is_careful.load(Ordering::Acquire) {
+            return None;
+        }
+        let Position { applied, indexed, .. } = self.position();
+        let read = if shared.settings.text_chunk > 0 { applied.min(indexed) } else { applied };
+        // A failure here is one of reading or writing too, and then there is trouble.
+        Store::secure(&shared.settings.file).is_ok_and(|is_safe| is_safe).then_some(read)
     }
 
     /// Finds messages.

@@ -29,6 +29,14 @@ impl Records {
         (self.read)(seq)
     }
 
+    /// Returns the oldest record that the log still holds, if it has given any up.
+    pub(crate) fn trimmed_to(&self) -> Option<Seq> {
+        match self.read(Seq(1)) {
+            Err(ReadError::Trimmed { first, .. }) => Some(first),
+            Ok(_) | Err(_) => None,
+        }
+    }
+
     /// Visits `from..=to` in order until the visitor breaks.
     pub(crate) fn scan(&self, from: Seq, to: Seq, visit: Visit<'_>) -> Result<(), ReadError> {
         (self.scan)(from, to, visit)

@@ -8,6 +8,10 @@ use std::time::Duration;
 pub struct Settings {
     /// The database file.
     pub file: PathBuf,
+    /// Whether the log may forget what the tables know. They are then written so that a power loss cannot damage them.
+    pub outlives_log: bool,
+    /// Whether a file that cannot be used is set aside although it knows what the log has forgotten.
+    pub is_lossy: bool,
     /// Events that are applied in one transaction.
     pub chunk_events: usize,
     /// Messages whose text is indexed in one transaction while nothing else is to be done; 0 for no index.
@@ -35,6 +39,8 @@ impl Settings {
     pub fn usual(file: PathBuf) -> Self {
         Settings {
             file,
+            outlives_log: false,
+            is_lossy: false,
             chunk_events: 32_768,
             text_chunk: 1_024,
             text_slice: 16,

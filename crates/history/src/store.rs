@@ -19,6 +19,9 @@ pub(crate) use save::Tally;
 /// How many prepared statements a connection keeps.
 const STATEMENTS: usize = 64;
 
+/// How long a connection waits for another one.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(5);
+
 /// A connection and what is asked of it. The thread has one that writes; questions have others that only read.
 pub(crate) struct Store {
     pub(crate) connection: Connection,
@@ -47,7 +50,11 @@ impl Store {
         let connection = Connection::open(&settings.file)?;
         let pages_kib = i64::try_from(settings.page_cache_bytes >> 10).unwrap_or(i64::MAX);
         connection.pragma_update(None, "journal_mode", "WAL")?;
-        connection.pragma_update(None, "synchronous", "OFF")?;
+        connection.pragma_update(
+            None,
+            "synchronous",
+            if settings.outlives_log { "NORMAL" } else { "OFF" },
+        )?;
         connection.pragma_update(None, "cache_size", -pages_kib)?;
         connection.pragma_update(None, "temp_store", "MEMORY")?;
         connection.pragma_update(None, "wal_autocheckpoint", 8_192)?;
@@ -57,6 +64,29 @@ impl Store {
             store.make_tables()?;
         }
         Ok(store)
+    }
+
+    /// Writes from now on so that a power loss cannot damage the file.
+    pub(crate) fn be_careful(&self) -> Result<(), HistoryError> {
+        Ok(self.connection.pragma_update(None, "synchronous", "NORMAL")?)
+    }
+
+    /// Makes everything that was committed safe from a power loss; tells whether it is.
+    pub(crate) fn secure(file: &Path) -> Result<bool, HistoryError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(file, flags)?;
+        connection.busy_timeout(PATIENCE)?;
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        let (is_busy, frames, copied): (bool, i64, i64) =
+            connection.query_row("PRAGMA wal_checkpoint(FULL)", [], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })?;
+        let failed = |source| HistoryError::File { file: file.to_owned(), source };
+        // The file itself is in its folder since it was made, which nobody synced.
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = std::fs::File::open(folder.unwrap_or(Path::new("."))).map_err(failed)?;
+        folder.sync_all().map_err(failed)?;
+        Ok(!is_busy && frames == copied)
     }
 
     /// Opens nothing, to stand where a store was.
@@ -69,7 +99,7 @@ impl Store {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(file, flags)?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
-        connection.busy_timeout(std::time::Duration::from_secs(5))?;
+        connection.busy_timeout(PATIENCE)?;
         Ok(Store { connection })
     }
 

@@ -6,6 +6,7 @@
 mod open;
 
 use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
@@ -59,6 +60,9 @@ pub(crate) fn run(
     drop(ready.send(Ok(())));
     if let Err(error) = worker.begin(was_closed) {
         shared.set_trouble(Some(chain(&error)));
+        if matches!(error, HistoryError::Irreplaceable { .. }) {
+            return;
+        }
     }
     let mut durable = Seq(0);
     let mut is_stuck = false;
@@ -110,6 +114,10 @@ impl Worker<'_> {
 
     /// Does a piece of what is to be done.
     fn step(&mut self, durable: Seq) -> Result<(), HistoryError> {
+        if self.shared.outlives.load(Ordering::Acquire) && !self.shared.is_careful.load(Ordering::Acquire) {
+            self.store.be_careful()?;
+            self.shared.is_careful.store(true, Ordering::Release);
+        }
         let new_events = durable.0.saturating_sub(self.marks.applied.0);
         if new_events > 0 {
             self.apply(durable)?;

@@ -19,6 +19,7 @@ pub struct SystemClock {
 }
 
 /// The bus's time: steady, and anchored to the later of the wall clock and the last time in the log.
+#[derive(Clone)]
 pub(crate) struct BusTime {
     anchor: Time,
     steady_at_anchor: Duration,

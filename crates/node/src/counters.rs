@@ -23,6 +23,10 @@ pub struct Counters {
     pub bytes: AtomicU64,
     /// Calls that were carried out.
     pub calls: AtomicU64,
+    /// Bodies that were carried forward.
+    pub carried: AtomicU64,
+    /// Segments that were given up.
+    pub segments_trimmed: AtomicU64,
     /// What happened.
     pub happened: Happened,
     /// How long syncs took.

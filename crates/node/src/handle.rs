@@ -9,17 +9,23 @@ use log::{LogReader, ReadError, Reader, RealDisk};
 use message::{DeliveryId, Seq};
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 
+use crate::bell::Bell;
 use crate::clock::Clock;
 use crate::counters::Counters;
 use crate::failure::CallError;
 use crate::mailman::{Letter, Waiting};
+use crate::moved::Moved;
 use crate::release::{Outbox, Release};
 use crate::subscription::{Subscription, Wishes};
+use crate::trim::{Keep, Request, Trim};
 use crate::turn::Turn;
 use crate::writer::{Job, Queue};
 
 /// How many letters a stream holds that nobody has read yet.
 pub(crate) const STREAM_LETTERS_MAX: u32 = 1_024;
+
+/// How often a body is looked for again that was carried while it was looked for.
+const MOVES_FOLLOWED: usize = 3;
 
 /// A running node. Copies are the same node.
 #[derive(Clone)]
@@ -32,7 +38,9 @@ pub(crate) struct Inner {
     /// How much may be asked and not answered; who asks more waits.
     permits: Arc<Semaphore>,
     outbox: Arc<Outbox>,
+    bell: Arc<Bell>,
     reader: LogReader<RealDisk>,
+    moved: Arc<Moved>,
     threads: Mutex<Vec<JoinHandle<()>>>,
     stopped: watch::Receiver<Option<String>>,
     clock: Arc<dyn Clock>,
@@ -41,16 +49,28 @@ pub(crate) struct Inner {
 
 impl Node {
     pub(crate) fn new(
-        queue: Arc<Queue>,
-        outbox: Arc<Outbox>,
-        reader: LogReader<RealDisk>,
+        (queue, outbox, bell): (Arc<Queue>, Arc<Outbox>, Arc<Bell>),
+        (reader, moved): (LogReader<RealDisk>, Arc<Moved>),
         stopped: watch::Receiver<Option<String>>,
         (clock, counters): (Arc<dyn Clock>, Arc<Counters>),
         calls_max: usize,
     ) -> Self {
         let permits = Arc::new(Semaphore::new(calls_max));
         let threads = Mutex::new(Vec::new());
-        Node { inner: Arc::new(Inner { queue, permits, outbox, reader, threads, stopped, clock, counters }) }
+        Node {
+            inner: Arc::new(Inner {
+                queue,
+                permits,
+                outbox,
+                bell,
+                reader,
+                moved,
+                threads,
+                stopped,
+                clock,
+                counters,
+            }),
+        }
     }
 
     pub(crate) fn adopt(&self, thread: JoinHandle<()>) {
@@ -144,9 +164,9 @@ impl Node {
         Ok(Subscription::new(self.clone(), agent, waiting, come))
     }
 
-    /// Reads the body of a message from its place in the log.
+    /// Reads the body of a message from its place in the log, or from where it was carried.
     pub fn body(&self, place: Seq) -> Result<Vec<u8>, ReadError> {
-        self.inner.reader.read(place).map(|record| body_of(&record))
+        Ok(self.bodies(&[place])?.pop().unwrap_or_default())
     }
 
     /// Reads a record of the log.
@@ -154,11 +174,60 @@ impl Node {
         self.inner.reader.read(place)
     }
 
-    /// Reads the bodies of messages from their places in the log, in that order; neighbours cost one read.
+    /// Reads the bodies of messages from their places in the log, in that order; neighbours cost one read. What was
+    /// carried meanwhile is read from where it is now.
     pub fn bodies(&self, places: &[Seq]) -> Result<Vec<Vec<u8>>, ReadError> {
-        let mut bodies = Vec::with_capacity(places.len());
-        self.inner.reader.read_many(places, &mut |_, record| bodies.push(body_of(record)))?;
-        Ok(bodies)
+        let read = |places: &[Seq]| {
+            let mut bodies = Vec::with_capacity(places.len());
+            self.inner.reader.read_many(places, &mut |_, record| bodies.push(body_of(record)))?;
+            Ok(bodies)
+        };
+        let mut found = read(places);
+        for _ in 0..MOVES_FOLLOWED {
+            if !matches!(found, Err(ReadError::Trimmed { .. })) {
+                break;
+            }
+            found = read(&self.inner.moved.now(places));
+        }
+        found
+    }
+
+    /// Reads bodies as far as the log still has them.
+    pub fn bodies_at_hand(&self, places: &[Seq]) -> Vec<Option<Vec<u8>>> {
+        match self.bodies(places) {
+            Ok(bodies) => bodies.into_iter().map(Some).collect(),
+            Err(_) => places.iter().map(|place| self.body(*place).ok()).collect(),
+        }
+    }
+
+    /// Returns the oldest record that the log holds.
+    pub fn log_first(&self) -> Seq {
+        self.inner.outbox.held().0
+    }
+
+    /// Returns what the files of the log take on the disk.
+    pub fn log_bytes(&self) -> u64 {
+        self.inner.outbox.held().1
+    }
+
+    /// Lets the log be trimmed from now on, as its settings say and behind whoever follows it: `read` says up to which
+    /// record it has read the log for good, so that not even a power loss makes it ask for it again.
+    pub fn trim_behind(&self, read: impl Fn() -> Option<Seq> + Send + 'static) {
+        self.inner.bell.follow(Box::new(read));
+    }
+
+    /// Trims the log now, or only says what would be given up.
+    pub async fn trim(&self, keep: Keep, is_trial: bool) -> Result<Trim, CallError> {
+        let permit = Arc::clone(&self.inner.permits).acquire_owned().await.map_err(|_| CallError::Stopped)?;
+        let (answer, answered) = oneshot::channel();
+        let answer = Box::new(move |trim| {
+            // Who asked may be gone.
+            let _gone = answer.send(trim);
+            drop(permit);
+        });
+        let asked = self.inner.bell.ask(Request { keep, is_trial, answer });
+        asked.map_err(|_| CallError::Stopped)?;
+        answered.await.map_err(|_| CallError::Stopped)
     }
 
     /// Blocks until the log is durable beyond a place, and returns up to where it is; nothing when no more will come.
@@ -263,7 +332,7 @@ impl Drop for Leave {
     }
 }
 
-fn body_of(record: &[u8]) -> Vec<u8> {
+pub(crate) fn body_of(record: &[u8]) -> Vec<u8> {
     match Event::decode(record) {
         Ok((_, Event::Accepted(accepted))) => accepted.body.into_owned(),
         Ok((_, Event::Amended { body, .. } | Event::Carried { body, .. })) => body.to_vec(),

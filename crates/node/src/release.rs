@@ -144,6 +144,18 @@ impl Outbox {
         Room { bytes: bytes.min(self.batch_bytes_max), batch_bytes_max: self.batch_bytes_max }
     }
 
+    /// Returns how much fits into all segments that are ready, and into one of them.
+    pub(crate) fn reserve(&self) -> (u64, u64) {
+        let state = self.lock();
+        let free = state.free.saturating_sub(state.bytes_pending);
+        (free + self.keeper.ready().reserve, self.batch_bytes_max)
+    }
+
+    /// Returns the oldest record of the log, and what its files take.
+    pub(crate) fn held(&self) -> (Seq, u64) {
+        (self.keeper.first(), self.keeper.bytes())
+    }
+
     /// Returns how much fits into the next batch, when segments have been made ready.
     pub(crate) fn room_when_kept(&self) -> Room {
         let mut state = self.lock();

@@ -3,7 +3,6 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::sync_channel;
 use std::thread;
 
 use broker::{Broker, Command, DecodeError, Event, Misfit, Retention};
@@ -17,6 +16,7 @@ use crate::failure::StartError;
 use crate::handle::Node;
 use crate::mailman::Mailman;
 use crate::release::{Outbox, Releaser};
+use crate::trim::{Keep, Pace, Trimmer};
 use crate::upkeep::Upkeep;
 use crate::writer::{Asked, Queue, Writer};
 
@@ -35,6 +35,10 @@ pub struct Settings {
     pub calls_max: usize,
     /// After how many bytes of the log a snapshot is taken.
     pub snapshot_bytes: u64,
+    /// How much of the log is kept.
+    pub keep: Keep,
+    #[cfg(test)]
+    pub(crate) hook: crate::trim::Hook,
 }
 
 /// What starting found.
@@ -69,19 +73,40 @@ impl Node {
         let started = started(&opened, &folded);
         let (stop, stopped) = watch::channel(None);
         let (queue, outbox) = (Arc::new(Queue::default()), Arc::new(Outbox::new(&log)));
-        let counters = Arc::new(Counters::default());
+        let (counters, bell, moved) = (Arc::new(Counters::default()), Arc::default(), Arc::default());
         let node = Node::new(
-            Arc::clone(&queue),
-            Arc::clone(&outbox),
-            log.reader(),
+            (Arc::clone(&queue), Arc::clone(&outbox), Arc::clone(&bell)),
+            (log.reader(), Arc::clone(&moved)),
             stopped,
             (Arc::clone(&clock), Arc::clone(&counters)),
             settings.calls_max,
         );
-        let (wake, woken) = sync_channel(1);
-        let upkeep = Upkeep::new(&log, &settings, folded.snapshot, Arc::clone(&outbox), woken);
+        let time = BusTime::new(&*clock, folded.broker.time());
+        let trimmer = Trimmer {
+            keeper: log.keeper(),
+            reader: log.reader(),
+            queue: Arc::clone(&queue),
+            outbox: Arc::clone(&outbox),
+            moved,
+            counters: Arc::clone(&counters),
+            clock: Arc::clone(&clock),
+            time: time.clone(),
+            followed: None,
+            #[cfg(test)]
+            hook: settings.hook.clone(),
+        };
+        let retention = settings.retention;
+        let upkeep = Upkeep {
+            snapshots: log.snapshots(),
+            settings,
+            outbox: Arc::clone(&outbox),
+            trimmer,
+            pace: Pace::default(),
+            at: folded.snapshot.unwrap_or(Seq(0)),
+            bell: Arc::clone(&bell),
+        };
         let mut writer = Writer {
-            time: BusTime::new(&*clock, folded.broker.time()),
+            time,
             broker: folded.broker,
             queue: Arc::clone(&queue),
             outbox: Arc::clone(&outbox),
@@ -90,11 +115,9 @@ impl Node {
             mailman: Mailman::new(Arc::clone(&queue)),
             counters: Arc::clone(&counters),
             batch: Batch::with_capacity(1 << 20),
-            wake,
-            unheard: 0,
+            bell: Arc::clone(&bell),
             needs: log.last(),
         };
-        let retention = settings.retention;
         queue.push(first_job(retention)).expect("a queue that was just made is open");
         let releaser = Releaser { log, outbox: Arc::clone(&outbox), clock, looked_for_room: None, counters };
         node.adopt(spawn("log", move || releaser.run()));
@@ -105,6 +128,7 @@ impl Node {
             // Who still waits for an answer gets none.
             drop(queue.drain());
             outbox.close();
+            bell.close();
             if let Err(fatal) = ended {
                 // Nobody may be left to hear it.
                 drop(stop.send(Some(fatal.to_string())));

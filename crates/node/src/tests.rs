@@ -2,4 +2,5 @@
 
 mod bus;
 mod restarts;
+mod trims;
 mod waiting;

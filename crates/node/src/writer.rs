@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -10,6 +9,7 @@ use broker::{AgentKey, Broker, Command, Time};
 use log::Batch;
 use message::{DeliveryId, Seq};
 
+use crate::bell::Bell;
 use crate::clock::{BusTime, Clock, SystemRandom};
 use crate::counters::Counters;
 use crate::failure::{CallError, Fatal};
@@ -117,10 +117,8 @@ pub(crate) struct Writer {
     pub(crate) mailman: Mailman,
     pub(crate) counters: Arc<Counters>,
     pub(crate) batch: Batch,
-    /// Rings the upkeep with the number of bytes that were appended.
-    pub(crate) wake: SyncSender<u64>,
-    /// Bytes for which it has not rung yet.
-    pub(crate) unheard: u64,
+    /// Rings the upkeep.
+    pub(crate) bell: Arc<Bell>,
     /// The last event that must be durable before an answer leaves.
     pub(crate) needs: Seq,
 }
@@ -200,11 +198,7 @@ impl Writer {
             self.counters.batches.fetch_add(1, Ordering::Relaxed);
             self.counters.events.fetch_add(batch.count(), Ordering::Relaxed);
             self.counters.bytes.fetch_add(batch.bytes(), Ordering::Relaxed);
-            // Who is busy with the last ring hears of it with the next.
-            self.unheard += batch.bytes();
-            if self.wake.try_send(self.unheard).is_ok() {
-                self.unheard = 0;
-            }
+            self.bell.ring(batch.bytes());
         }
         self.outbox.push(Parcel { batch, releases, upto, needs: self.needs });
     }

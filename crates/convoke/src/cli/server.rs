@@ -37,6 +37,9 @@ pub(crate) struct UpArgs {
     /// Run in the background: return when the bus is ready
     #[arg(long)]
     pub(crate) detach: bool,
+    /// Begin the history anew if its file cannot be used, although the log no longer holds all that it knew
+    #[arg(long)]
+    pub(crate) lossy_history: bool,
     /// How log lines on standard error look
     #[arg(long, value_name = "FORMAT")]
     pub(crate) log_format: Option<LogFormat>,

@@ -60,6 +60,7 @@ fn chosen(args: &UpArgs, data: &Path) -> Result<Settings, Failure> {
         settings.key.clone_from(&args.tls_key);
     }
     settings.insecure_remote |= args.insecure_remote;
+    settings.lossy_history = args.lossy_history;
     settings.hosts.extend(args.hosts.iter().map(|host| host.to_ascii_lowercase()));
     if let Some(format) = args.log_format {
         settings.logs.format = format;

@@ -600,10 +600,26 @@ pub(crate) const TABLE: &[Setting] = &[
         "After how many bytes of the log a snapshot is taken; fewer make for a faster start.",
     ),
     Setting::new(
+        "log.keep",
+        Kind::Text { form: "\"whole\", or a duration such as \"30d\"", set: set_keep },
+        "whole",
+        "How long the log is kept; older files are given up when nothing in them is needed any more. The history keeps what it knows of them, and is then no longer made again from the log.",
+    ),
+    Setting::new(
+        "log.keep_bytes",
+        Kind::Bytes {
+            min: 0,
+            max: 1024 * 1024 * GIB,
+            set: |settings, bytes| settings.keep.bytes = (bytes > 0).then_some(bytes),
+        },
+        "0",
+        "How much of the log is kept on the disk, those files not counted that are held in reserve; older ones are given up as with `log.keep`, whichever says so first. 0 is everything.",
+    ),
+    Setting::new(
         "history.file",
         Kind::Path(|settings, path| settings.history_file = path),
         "",
-        "Its file; by default `history.db` in the data folder. It can be deleted and is then made again from the log.",
+        "Its file; by default `history.db` in the data folder. It can be deleted and is then made again from what the log holds.",
     ),
     Setting::new(
         "metrics.public",
@@ -640,6 +656,17 @@ fn set_hosts(settings: &mut Settings, hosts: Vec<String>) -> Result<(), String> 
         return Err(format!("{host:?} is not the name of a host"));
     }
     settings.hosts = hosts.into_iter().map(|host| host.to_ascii_lowercase()).collect();
+    Ok(())
+}
+
+fn set_keep(settings: &mut Settings, text: &str) -> Result<(), String> {
+    settings.keep.time = match text {
+        "whole" => None,
+        _ => Some(
+            message::parse_duration(text)
+                .map_err(|_| format!("{text:?} is neither \"whole\" nor a duration"))?,
+        ),
+    };
     Ok(())
 }
 

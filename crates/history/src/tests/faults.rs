@@ -296,6 +296,78 @@ fn a_trimmed_log_is_told_and_not_a_failure() {
     history.join();
 }
 
+#[test]
+fn what_only_the_file_knows_is_not_given_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("history.db");
+    let mut world = played(4);
+    ops::play(&mut world, &mut Seen::default(), 250);
+    follow(&world, &file);
+    let first = trim(&mut world);
+    assert!(first > Seq(1));
+    follow(&world, &file);
+    let rows = dump(&file);
+    let whole = std::fs::read(&file).unwrap();
+    let start = |settings: crate::Settings| {
+        let gate = Gate::default();
+        gate.open(world.log_last());
+        let waiting = gate.clone();
+        let history = History::start(settings, world.log.reader(), move |after| waiting.wait(after));
+        (gate, history)
+    };
+    let damages: [(&str, &dyn Fn()); 3] = [
+        ("is damaged", &|| std::fs::write(&file, b"no database at all, but long enough to look").unwrap()),
+        ("was written by another version", &|| set(&file, "PRAGMA user_version = 99")),
+        ("tells of another log", &|| {
+            set(&file, "UPDATE meta SET value = 1000000 WHERE name IN ('applied', 'indexed')")
+        }),
+    ];
+    for (why, damage) in damages {
+        std::fs::write(&file, &whole).unwrap();
+        damage();
+        let damaged = std::fs::read(&file).unwrap();
+        match start(settings(&file)).1.err() {
+            Some(HistoryError::Irreplaceable { why: said, first: begins, .. }) => {
+                assert_eq!((said, begins), (why, first));
+            }
+            other => panic!("{why}: {other:?}"),
+        }
+        assert!(std::fs::read(&file).unwrap() == damaged, "{why}: it stays as it is");
+        let (gate, history) = start(crate::Settings { is_lossy: true, ..settings(&file) });
+        let history = history.unwrap();
+        history.catch_up(world.log_last());
+        assert_eq!(history.position().since, first, "{why}");
+        gate.stop();
+        history.join();
+    }
+    std::fs::write(&file, &whole).unwrap();
+    follow(&world, &file);
+    assert_eq!(dump(&file), rows, "one that is whole serves on");
+}
+
+#[test]
+fn what_was_secured_needs_nothing_beside_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, copy) = (folder.path().join("history.db"), folder.path().join("copy.db"));
+    let mut world = World::new(1);
+    let (ann, _) = (world.register("ann"), world.register("bob"));
+    let history = world.history(&file);
+    history.catch_up(world.log_last());
+    assert_eq!(history.secure(), None, "it was not written carefully so far");
+    for number in 0..200 {
+        world.send(ann, &["bob"], &format!("number {number}"));
+    }
+    history.catch_up(world.log_last());
+    assert_eq!(history.secure(), Some(world.log_last()));
+    // What a power loss leaves for sure.
+    std::fs::copy(&file, &copy).unwrap();
+    let store = crate::store::Store::open(&settings(&copy)).unwrap();
+    assert!(store.is_sound().unwrap());
+    assert_eq!(store.marks().unwrap().applied, world.log_last());
+    world.gate.stop();
+    history.join();
+}
+
 /// Damages a log in its middle and salvages it.
 fn salvaged(world: &World, seed: u64) -> (SegmentLog<MemDisk>, Vec<log::Range>) {
     let disk = world.disk.copy();

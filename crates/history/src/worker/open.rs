@@ -22,11 +22,11 @@ impl<'s> Worker<'s> {
         let opened = match look(&shared.settings, &shared.records) {
             Ok(Look::Usable(store, marks)) => Some((store, marks)),
             Ok(Look::Useless(ending)) => {
-                set_aside(&shared.settings.file, ending)?;
+                give_up(shared, ending)?;
                 None
             }
             Err(error) if error.is_damage() => {
-                set_aside(&shared.settings.file, DAMAGED)?;
+                give_up(shared, DAMAGED)?;
                 None
             }
             Err(error) => return Err(error),
@@ -40,7 +40,7 @@ impl<'s> Worker<'s> {
             Ok(fold) => Ok(Worker { shared, store, fold, marks, words: String::new(), asked: super::now() }),
             Err(error) if error.is_damage() => {
                 drop(store);
-                set_aside(&shared.settings.file, DAMAGED)?;
+                give_up(shared, DAMAGED)?;
                 let (store, marks) = fresh(&shared.settings)?;
                 let fold = Fold::load(&store, &marks)?;
                 Ok(Worker { shared, store, fold, marks, words: String::new(), asked: super::now() })
@@ -51,6 +51,7 @@ impl<'s> Worker<'s> {
 
     /// Puts a new file in the place of the damaged one.
     pub(super) fn replace(&mut self) -> Result<(), HistoryError> {
+        may_give_up(self.shared, DAMAGED)?;
         // Closing removes files by their names, so it comes before the new ones have them.
         drop(std::mem::replace(&mut self.store, Store::nowhere()?));
         self.shared.pool.renew();
@@ -62,6 +63,26 @@ impl<'s> Worker<'s> {
         self.shared.pool.renew();
         self.tell();
         Ok(())
+    }
+}
+
+/// Sets a file aside that cannot be used, unless it knows what nobody else does.
+fn give_up(shared: &Shared, ending: &'static str) -> Result<(), HistoryError> {
+    may_give_up(shared, ending)?;
+    set_aside(&shared.settings.file, ending).map(drop)
+}
+
+fn may_give_up(shared: &Shared, ending: &'static str) -> Result<(), HistoryError> {
+    match shared.records.trimmed_to() {
+        Some(first) if !shared.settings.is_lossy => {
+            let why = match ending {
+                OTHER_FORM => "was written by another version",
+                OTHER_LOG => "tells of another log",
+                _ => "is damaged",
+            };
+            Err(HistoryError::Irreplaceable { file: shared.settings.file.clone(), why, first })
+        }
+        Some(_) | None => Ok(()),
     }
 }
 

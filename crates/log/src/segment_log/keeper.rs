@@ -67,6 +67,11 @@ impl<D: Disk> Keeper<D> {
         self.shared.first()
     }
 
+    /// Returns the first record of the segment that is written to.
+    pub fn newest(&self) -> Seq {
+        self.shared.newest()
+    }
+
     /// Returns what all segments take on the disk, those that are only ready included.
     pub fn bytes(&self) -> u64 {
         hold(&self.shared.pool).bytes

@@ -134,6 +134,12 @@ impl<D: Disk> Shared<D> {
         segments.front().map_or(Seq(1), |segment| segment.header.first)
     }
 
+    /// Returns the first record of the segment that is written to.
+    pub(crate) fn newest(&self) -> Seq {
+        let segments = self.segments.read().unwrap_or_else(PoisonError::into_inner);
+        segments.back().map_or(Seq(1), |segment| segment.header.first)
+    }
+
     pub(crate) fn extents(&self) -> Vec<Extent> {
         let segments = self.segments.read().unwrap_or_else(PoisonError::into_inner);
         segments.iter().map(|segment| Extent::of(&segment.header)).collect()

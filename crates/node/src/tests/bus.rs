@@ -8,7 +8,7 @@ use broker::{Accept, AgentKey, Command, Fingerprint, Identity, Register, Reply, 
 use log::Options;
 use message::{Address, AgentName, Dialect, Guarantee, Kind, MessageId, Priority};
 
-use crate::{CallError, Letter, Node, Settings, Started, SystemClock, Wishes};
+use crate::{CallError, Clock, Letter, Node, Settings, Started, SystemClock, Wishes};
 
 pub(super) struct Bus {
     pub(super) node: Node,
@@ -28,12 +28,18 @@ pub(super) fn settings(folder: &Path) -> Settings {
         log,
         calls_max: 10_000,
         snapshot_bytes: u64::MAX,
+        keep: crate::Keep::WHOLE,
+        hook: crate::trim::Hook::default(),
     }
 }
 
 impl Bus {
     pub(super) async fn open(settings: Settings) -> Bus {
-        let (node, started) = Node::start(settings, Arc::new(SystemClock::new())).unwrap();
+        Bus::open_at(settings, Arc::new(SystemClock::new())).await
+    }
+
+    pub(super) async fn open_at(settings: Settings, clock: Arc<dyn Clock>) -> Bus {
+        let (node, started) = Node::start(settings, clock).unwrap();
         let ann = register(&node, "ann").await;
         let bob = register(&node, "bob").await;
         Bus { node, started, ann, bob }
@@ -107,6 +113,12 @@ impl Bus {
         let (agent, delivery) = (self.bob, letter.delivery.delivery);
         let call =
             move |turn: &mut crate::Turn<'_>| turn.execute(&Command::Ack { agent, delivery, by: "test" });
+        self.node.call(call).await.unwrap().unwrap();
+    }
+
+    pub(super) async fn give_back(&self, letter: &Letter) {
+        let (agent, delivery) = (self.bob, letter.delivery.delivery);
+        let call = move |turn: &mut crate::Turn<'_>| turn.execute(&Command::Return { agent, delivery });
         self.node.call(call).await.unwrap().unwrap();
     }
 

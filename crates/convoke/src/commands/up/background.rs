@@ -61,7 +61,11 @@ fn spawn(args: &UpArgs, data: &Path, log: &File) -> io::Result<Child> {
     for host in &args.hosts {
         command.args(["--host", host]);
     }
-    for (name, is_set) in [("--open", args.open), ("--insecure-remote", args.insecure_remote)] {
+    for (name, is_set) in [
+        ("--open", args.open),
+        ("--insecure-remote", args.insecure_remote),
+        ("--lossy-history", args.lossy_history),
+    ] {
         if is_set {
             command.arg(name);
         }

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use gateway::{Authority, Hub};
 use gateway_http::Tls;
-use history::History;
+use history::{History, HistoryError};
+use message::Seq;
 use node::{CallError, Node, StartError, Started, SystemClock};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -122,21 +123,34 @@ fn reload(tls: Option<&Tls>) {
 async fn start(settings: &Settings, data: &Path) -> Result<(Node, History, Started), Failure> {
     let mut seed = [0; 8];
     getrandom::fill(&mut seed).map_err(|error| Failure::wrong_use(format!("no randomness: {error}")))?;
-    let (node, history) = (settings.node(data, u64::from_le_bytes(seed)), settings.history(data));
+    let (node, mut history) = (settings.node(data, u64::from_le_bytes(seed)), settings.history(data));
     let data = data.to_owned();
     // Reading a long log takes its time, and the server must answer meanwhile.
     let started = tokio::task::spawn_blocking(move || {
         let (node, started) =
             Node::start(node, Arc::new(SystemClock::new())).map_err(|error| cannot_start(&data, &error))?;
         let follow = node.clone();
+        history.outlives_log |= node.log_first() > Seq(1);
         let history = History::start(history, node.reader(), move |after| follow.wait_durable(after));
-        let history = history.map_err(|error| {
-            Failure::wrong_use(format!("the history does not start: {}", chain(&error)))
-                .hint("it holds nothing that the log does not: move its file away, and it is made again")
-        })?;
+        let history = history.map_err(|error| no_history(&error))?;
+        let followed = history.clone();
+        node.trim_behind(move || followed.secure());
         Ok((node, history, started))
     });
     started.await.unwrap_or_else(|error| Err(Failure::wrong_use(format!("the bus does not start: {error}"))))
+}
+
+fn no_history(error: &HistoryError) -> Failure {
+    let failure = Failure::wrong_use(format!("the history does not start: {}", chain(error)));
+    match error {
+        HistoryError::Irreplaceable { .. } => failure
+            .hint("restore the file from a backup; or begin anew with `convoke up --lossy-history`, which sets it aside"),
+        HistoryError::File { .. }
+        | HistoryError::Database(_)
+        | HistoryError::Log(_)
+        | HistoryError::Thread(_)
+        | HistoryError::Stopped => failure.hint("check that its file can be written, and the disk"),
+    }
 }
 
 fn note_running(url: &str, data: &Path) -> Result<(), Failure> {

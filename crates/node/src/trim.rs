@@ -1,0 +1,185 @@
+//! Trimming: how much of the log is kept, and which of its segments may go.
+//!
+//! Segments are given up oldest first, when they are too old or too much. Before that whatever is needed of them is
+//! carried to the end of the log, whoever follows the log has read them, and both kept snapshots hold them.
+
+mod pace;
+mod trimmer;
+
+use std::time::Duration;
+
+use log::Extent;
+use message::Seq;
+
+pub(crate) use pace::{Looked, Pace};
+pub(crate) use trimmer::{Plan, Trimmer};
+
+/// What carrying a body costs beside its bytes: frame and event.
+const CARRY_BYTES: u64 = 96;
+
+/// How much of the log is kept. What neither bound names is kept whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Keep {
+    /// Segments whose last record is older go.
+    pub time: Option<Duration>,
+    /// The oldest segments go while all together take more, those in reserve not counted.
+    pub bytes: Option<u64>,
+}
+
+/// What was given up, or would be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trim {
+    /// The oldest record that is held afterwards.
+    pub first: Seq,
+    /// Segments that were given up.
+    pub segments: u64,
+    /// What they took on the disk.
+    pub bytes: u64,
+    /// Bodies that were carried forward.
+    pub carried: u64,
+    /// Their bytes.
+    pub carried_bytes: u64,
+    /// Why not everything went that should.
+    pub hindrance: Option<Hindrance>,
+}
+
+/// Why a segment stays that should go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hindrance {
+    /// Whoever follows the log has not read it for good.
+    Unread,
+    /// More than half of it is still needed.
+    Living,
+    /// There is no room to carry what is needed of it, or to store a snapshot.
+    Room,
+    /// What is needed of it cannot be read.
+    Damage,
+    /// The node stops.
+    Stopping,
+}
+
+/// Somebody who wants the log trimmed now.
+pub(crate) struct Request {
+    pub(crate) keep: Keep,
+    /// Whether only to say what would be given up.
+    pub(crate) is_trial: bool,
+    pub(crate) answer: Box<dyn FnOnce(Trim) + Send>,
+}
+
+impl Keep {
+    /// Everything.
+    pub const WHOLE: Keep = Keep { time: None, bytes: None };
+
+    /// Tells whether nothing is ever given up.
+    pub fn is_whole(&self) -> bool {
+        self.time.is_none() && self.bytes.is_none()
+    }
+
+    /// Returns how many of the oldest segments are too much; the one that is written to never is.
+    fn surplus(&self, extents: &[Extent]) -> usize {
+        let Some(bytes_max) = self.bytes else { return 0 };
+        let sealed = extents.len().saturating_sub(1);
+        let mut bytes: u64 = extents.iter().map(|extent| extent.bytes).sum();
+        let is_over = |extent: &&Extent| {
+            let is_over = bytes > bytes_max;
+            bytes = bytes.saturating_sub(extent.bytes);
+            is_over
+        };
+        extents[..sealed].iter().take_while(is_over).count()
+    }
+}
+
+impl Hindrance {
+    /// Says it in words.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Hindrance::Unread => "the history has not read it for good",
+            Hindrance::Living => "more than half of it is still needed",
+            Hindrance::Room => "there is no room to carry forward what is needed of it",
+            Hindrance::Damage => "what is needed of it cannot be read",
+            Hindrance::Stopping => "the bus stops",
+        }
+    }
+}
+
+/// What is needed of each of the oldest segments.
+pub(crate) struct Tally {
+    extents: Vec<Extent>,
+    needed: Vec<u64>,
+    count: Vec<u64>,
+}
+
+impl Tally {
+    /// Begins to count what is needed of segments; `extents` has the one behind them too.
+    pub(crate) fn new(extents: &[Extent]) -> Self {
+        let sealed = extents.len().saturating_sub(1);
+        Tally { extents: extents.to_vec(), needed: vec![0; sealed], count: vec![0; sealed] }
+    }
+
+    /// Counts a body.
+    pub(crate) fn add(&mut self, place: Seq, bytes: u64) {
+        let behind = self.extents.partition_point(|extent| extent.first <= place);
+        let at = behind.saturating_sub(1);
+        if let (Some(needed), Some(count)) = (self.needed.get_mut(at), self.count.get_mut(at)) {
+            *needed += bytes + CARRY_BYTES;
+            *count += 1;
+        }
+    }
+
+    /// Returns how many segments can go so that at most half of what becomes free is written again, and no more than
+    /// `bytes_max`. Carrying then always makes the log shorter, however much waits in it.
+    pub(crate) fn affordable(&self, bytes_max: u64) -> usize {
+        let (mut needed, mut freed, mut affordable) = (0_u64, 0_u64, 0);
+        for (at, extent) in self.extents[..self.needed.len()].iter().enumerate() {
+            needed += self.needed[at];
+            freed += extent.bytes;
+            if needed <= freed / 2 && needed <= bytes_max {
+                affordable = at + 1;
+            }
+        }
+        affordable
+    }
+
+    /// Returns what giving so many segments up would come to.
+    pub(crate) fn trial(&self, segments: usize) -> Trim {
+        Trim {
+            first: self.extents[segments].first,
+            segments: segments as u64,
+            bytes: self.extents[..segments].iter().map(|extent| extent.bytes).sum(),
+            carried: self.count[..segments].iter().sum(),
+            carried_bytes: self.needed[..segments].iter().sum::<u64>()
+                - CARRY_BYTES * self.count[..segments].iter().sum::<u64>(),
+            hindrance: None,
+        }
+    }
+}
+
+/// Where a trim is, for tests that stop it there.
+#[cfg(test)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Point {
+    Carried,
+    Covered,
+    GivenUp,
+}
+
+/// What a test does at each point.
+#[cfg(test)]
+#[derive(Clone, Default)]
+pub(crate) struct Hook(pub(crate) Option<std::sync::Arc<dyn Fn(Point) + Send + Sync>>);
+
+#[cfg(test)]
+impl Hook {
+    pub(crate) fn pass(&self, point: Point) {
+        if let Some(hook) = &self.0 {
+            hook(point);
+        }
+    }
+}
+
+#[cfg(test)]
+impl std::fmt::Debug for Hook {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Hook")
+    }
+}
