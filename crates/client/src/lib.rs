@@ -39,6 +39,7 @@ mod read;
 mod secret;
 mod socket;
 mod tls;
+mod trim;
 
 #[cfg(test)]
 mod tests;
@@ -58,3 +59,4 @@ pub use socket::{
     Receipts, Socket, SocketDelivery, SocketItem, SocketOptions, SocketProblem, SocketReader, SocketReceipt,
     SocketReply, SocketSend, SocketWriter,
 };
+pub use trim::{Trim, TrimOptions};

@@ -5,12 +5,14 @@ pub(crate) mod server;
 pub(crate) mod talk;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use dialect::Name;
 use json::Value;
 
+use self::remote::RemoteArgs;
 use self::server::{DoctorArgs, DownArgs, ServiceArgs, UpArgs};
 use self::talk::TalkCommand;
 
@@ -163,7 +165,7 @@ Examples:
     /// List and show the schemas that this binary carries
     #[command(subcommand, arg_required_else_help = true)]
     Schema(SchemaCommand),
-    /// Look after the log of a bus that is not running: check it, save what can be saved
+    /// Look after the log of a bus: check it, save what can be saved, make it shorter
     #[command(subcommand, arg_required_else_help = true)]
     Log(LogCommand),
     /// Print a completion script for your shell
@@ -288,6 +290,32 @@ Example:
         #[arg(long)]
         json: bool,
     },
+    /// Let a running bus give up what its log need not keep
+    #[command(
+        after_help = "What is not settled is carried forward first; what is, the history still tells of, without its
+document. Set log.keep or log.keep_bytes to have it done always.
+
+Examples:
+  convoke log trim --keep 30d --dry-run
+  convoke log trim --keep 30d"
+    )]
+    Trim(TrimArgs),
+}
+
+/// How much of a log is to be kept.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct TrimArgs {
+    /// Keep what is younger
+    #[arg(long, value_name = "DURATION", value_parser = message::parse_duration, required_unless_present = "keep_bytes")]
+    pub(crate) keep: Option<Duration>,
+    /// Keep so many bytes
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) keep_bytes: Option<u64>,
+    /// Only say what would be given up
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) remote: RemoteArgs,
 }
 
 #[derive(Subcommand, Debug)]

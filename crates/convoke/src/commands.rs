@@ -35,6 +35,7 @@ use ::translate::Reports;
 use crate::cli::{CardCommand, Command, LexiconCommand, LogCommand, SchemaCommand};
 use crate::failure::{Answer, Failure};
 use crate::output::Form;
+use crate::remote;
 
 /// Runs a command.
 pub(crate) fn run(command: Command) -> Result<Answer, Failure> {
@@ -66,6 +67,7 @@ pub(crate) fn run(command: Command) -> Result<Answer, Failure> {
         Command::Doctor(args) => doctor::run(&args),
         Command::Log(LogCommand::Verify { data, json }) => log::verify(data, Form::from_flag(json)),
         Command::Log(LogCommand::Salvage { data, json }) => log::salvage(data, Form::from_flag(json)),
+        Command::Log(LogCommand::Trim(args)) => remote::block_on(log::trim(&args)),
         Command::Talk(command) => talk::run(command),
         Command::Completions { shell } => completions::run(shell),
     }

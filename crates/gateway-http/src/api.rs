@@ -7,6 +7,7 @@ use gateway::{Code, Hub};
 
 use crate::{
     agents, batch, dead, deliveries, events, inbox, messages, metrics, openapi, past, socket, status, tokens,
+    trim,
 };
 
 /// One call.
@@ -499,6 +500,17 @@ pub(crate) static CALLS: &[Call] = &[
         gives: &[(200, Form::Json("Nothing"))],
         refuses: &[Code::NotDead],
         serve: || delete(dead::remove),
+    },
+    Call {
+        method: "post",
+        path: "/v1/log/trim",
+        summary: "Gives up what the log need not keep, or says what that would be",
+        who: Who::Operator,
+        takes: &[],
+        body: Some(Form::Json("TrimWanted")),
+        gives: &[(200, Form::Json("Trim"))],
+        refuses: &[],
+        serve: || post(trim::trim),
     },
 ];
 

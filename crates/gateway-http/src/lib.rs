@@ -20,6 +20,7 @@ mod serve;
 mod socket;
 mod status;
 mod tokens;
+mod trim;
 
 #[cfg(test)]
 mod tests;

@@ -7,7 +7,8 @@ use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use broker::{AgentKey, Command, MessageView};
 use gateway::{Asking, Body, Code, Principal, Problem, Query, Sending, Stored};
-use message::{MessageId, Receipt, RecipientReceipt};
+use history::Receipted;
+use message::{MessageId, Receipt};
 use tokio::time::timeout;
 
 use gateway::Answer;
@@ -149,17 +150,26 @@ pub(crate) async fn resume(caller: Caller, At(id): At<String>) -> Result<Respons
 /// Returns the receipt of a message as it is now.
 pub(crate) async fn current_receipt(caller: &Caller, id: &str) -> Result<Receipt, Problem> {
     let Found { view, past } = find(caller, id).await?;
-    let recipients = match past {
-        Some(recipients) => recipients,
+    let id = view.id;
+    let (row, recipients) = match past {
+        Some(Receipted { row, recipients }) => (Some(row), recipients),
         None => {
-            let id = view.id;
-            caller.hub.call(move |turn| Ok(turn.broker().receipt(id).unwrap_or_default())).await?
+            let receipt = caller.hub.call(move |turn| Ok(turn.broker().receipt(id).unwrap_or_default()));
+            (None, receipt.await?)
         }
     };
-    let record = caller.hub.node().record(view.accepted).map_err(letters::unreadable)?;
-    let body = letters::bodies(&caller.hub, &[view.body])?.pop().unwrap_or_default();
-    let receipt =
-        caller.hub.reading(|reading| gateway::stored_receipt(&view, &record, &body, recipients, reading));
+    let node = caller.hub.node();
+    let (record, body) = (node.record(view.accepted), node.body(view.body));
+    let receipt = if letters::is_gone(&record) || letters::is_gone(&body) {
+        let row = match row {
+            Some(row) => Some(row),
+            None => crate::past::ask(&caller.hub, move |history| history.message(id)).await?,
+        };
+        row.and_then(|row| gateway::past_receipt(&row, recipients))
+    } else {
+        let (record, body) = (record.map_err(letters::unreadable)?, body.map_err(letters::unreadable)?);
+        caller.hub.reading(|reading| gateway::stored_receipt(&view, &record, &body, recipients, reading))
+    };
     receipt.ok_or_else(|| Problem::new(Code::Stored, "the message cannot be read"))
 }
 
@@ -167,7 +177,7 @@ pub(crate) async fn current_receipt(caller: &Caller, id: &str) -> Result<Receipt
 pub(crate) struct Found {
     pub(crate) view: MessageView,
     /// What became of it, where only the history knows.
-    past: Option<Vec<RecipientReceipt>>,
+    past: Option<Receipted>,
 }
 
 /// Finds a message that the caller may know of; for everybody else it is not there.
@@ -213,7 +223,7 @@ async fn find_past(caller: &Caller, id: MessageId) -> Result<Option<Found>, Prob
         agents: agents.collect(),
         is_post: past.row.has_public_target,
     };
-    Ok(Some(Found { view, past: Some(past.recipients) }))
+    Ok(Some(Found { view, past: Some(past) }))
 }
 
 /// Returns as whom a message is changed: its sender, or the operator.

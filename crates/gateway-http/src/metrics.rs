@@ -75,6 +75,8 @@ impl Page {
             ("convoke_log_batches_total", "Batches that were appended to the log", &counters.batches),
             ("convoke_log_events_total", "Events in them", &counters.events),
             ("convoke_log_bytes_total", "Their bytes", &counters.bytes),
+            ("convoke_log_segments_trimmed_total", "Segments that were given up", &counters.segments_trimmed),
+            ("convoke_log_bodies_carried_total", "Documents that were carried forward", &counters.carried),
             ("convoke_calls_total", "Calls that were carried out", &counters.calls),
         ] {
             self.head(name, "counter", help);
@@ -93,6 +95,8 @@ impl Page {
             ("convoke_waits_open", "Senders that wait for a reply", counts.waits),
             ("convoke_connections_open", "Sockets, streams and long polls", hub.connections() as u64),
             ("convoke_log_seq", "The last durable event", durable),
+            ("convoke_log_first_seq", "The oldest event that the log holds", hub.node().log_first().0),
+            ("convoke_log_disk_bytes", "What the files of the log take", hub.node().log_bytes()),
             ("convoke_log_full", "Whether the disk is full, 1 or 0", u64::from(hub.node().is_full())),
             (
                 "convoke_history_lag_events",

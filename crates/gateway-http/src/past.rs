@@ -25,12 +25,12 @@ pub(crate) async fn list(caller: Caller, RawQuery(query): RawQuery) -> Result<Re
     let lag = durable.0.saturating_sub(page.upto.0);
     let Page { rows, next, earlier, .. } = page;
     let places: Vec<Seq> = rows.iter().map(|row| row.body).collect();
-    // A body that was trimmed away is shown without its words.
-    let bodies = caller.hub.node().bodies(&places).unwrap_or_default();
-    let messages = rows.iter().enumerate().map(|(at, row)| {
-        let body = bodies.get(at).map(Vec::as_slice).unwrap_or_default();
-        row_text(&caller.hub, row, body, text.as_deref())
-    });
+    // A message whose document was trimmed is shown without its words.
+    let bodies = caller.hub.node().bodies_at_hand(&places);
+    let messages = rows
+        .iter()
+        .zip(&bodies)
+        .map(|(row, body)| row_text(&caller.hub, row, body.as_deref().unwrap_or_default(), text.as_deref()));
     let mut answer = Answer::new().list("messages", messages.collect::<Vec<_>>());
     for (key, place) in [("next", next), ("earlier", earlier)] {
         if let Some(place) = place {

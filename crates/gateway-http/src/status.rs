@@ -62,6 +62,12 @@ pub(crate) async fn bus(caller: Caller) -> Result<Response, Problem> {
         .number("applied", position.applied.0)
         .number("indexed", position.indexed.0)
         .number("lag", durable.0.saturating_sub(position.applied.0))
+        .number("since", position.since.0)
+        .maybe("trouble", caller.hub.history().trouble().as_deref())
+        .end();
+    let log = Answer::new()
+        .number("first", caller.hub.node().log_first().0)
+        .number("bytes", caller.hub.node().log_bytes())
         .end();
     let disk = Answer::new().flag("full", caller.hub.node().is_full()).end();
     let answer = Answer::new()
@@ -73,6 +79,7 @@ pub(crate) async fn bus(caller: Caller) -> Result<Response, Problem> {
         .number("waits", counts.waits)
         .number("seq", durable.0)
         .raw("history", &history)
+        .raw("log", &log)
         .raw("disk", &disk);
     Ok(answer.respond(StatusCode::OK))
 }

@@ -7,6 +7,7 @@ mod past;
 mod registry;
 mod replies;
 mod sockets;
+mod trims;
 
 /// Starts a bus with the native door alone.
 async fn start() -> doorstep::Server {

@@ -64,6 +64,7 @@ codes! {
     NameTaken = "name_taken", 409, Never, "choose another name, or change the agent that has this one";
     Conflict = "conflict", 409, Never, "give the new message an id of its own";
     LeaseLost = "lease_lost", 409, Never, "take it again if it is still there, and ask for a longer lease";
+    Gone = "gone", 410, Never, "the document is no longer kept; the receipt and the history still tell of it";
     NotParked = "not_parked", 409, Never, "only what is parked can be resumed";
     Settled = "settled", 409, Never, "send another message";
     TooLarge = "too_large", 413, Never, "send less at once, or put the content where it can be fetched";

@@ -4,7 +4,7 @@ use crate::{Answer, Hub, Outgoing, Problem, Stored};
 use broker::{Time, Tried};
 use dialect::Name;
 use message::{Envelope, MessageId, Seq, Timestamp};
-use node::Letter;
+use node::{Letter, ReadError};
 
 /// Writes a letter: the members of a delivery, as JSON. `op` comes first on sockets.
 pub fn delivery(
@@ -65,8 +65,23 @@ pub fn bodies(hub: &Hub, places: &[Seq]) -> Result<Vec<Vec<u8>>, Problem> {
     hub.node().bodies(places).map_err(unreadable)
 }
 
-/// Says that the log cannot be read; why, only the server's own log says.
-pub fn unreadable(error: impl std::error::Error) -> Problem {
-    tracing::error!(error = %error, "a stored message cannot be read");
-    Problem::new(crate::Code::Stored, "a stored message cannot be read")
+/// Says that a document is no longer there, or that the log cannot be read; why, only the server's own log says.
+pub fn unreadable(error: ReadError) -> Problem {
+    match error {
+        ReadError::Trimmed { .. } => {
+            Problem::new(crate::Code::Gone, "the message is over, and its document was trimmed with the log")
+        }
+        ReadError::Missing { .. } => {
+            Problem::new(crate::Code::Gone, "the document was lost when a damaged log was salvaged")
+        }
+        ReadError::Beyond { .. } | ReadError::Damaged(_) | ReadError::Storage(_) => {
+            tracing::error!(error = %error, "a stored message cannot be read");
+            Problem::new(crate::Code::Stored, "a stored message cannot be read")
+        }
+    }
+}
+
+/// Tells whether the log no longer has what was asked for.
+pub fn is_gone<T>(read: &Result<T, ReadError>) -> bool {
+    matches!(read, Err(ReadError::Trimmed { .. } | ReadError::Missing { .. }))
 }

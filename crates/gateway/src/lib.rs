@@ -43,7 +43,7 @@ pub use principal::{Denied, Principal, Speaker};
 pub use problem::Problem;
 pub use profile::{Profile, TokenNote};
 pub use rate::{Connections, OpenConnection, RateLimits, Rates, RetryAfter, TooManyConnections, Who};
-pub use receipt::{receipt_of, stored_receipt};
+pub use receipt::{past_receipt, receipt_of, stored_receipt};
 pub use registration::{Registration, register};
 pub use request::{Body, Fields, Query, answer, body, dialect_of, fields, token};
 pub use seal::{SealKey, SealKeyError};

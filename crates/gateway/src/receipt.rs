@@ -1,6 +1,7 @@
 //! Receipts as senders get them: what the document said, and what became of it.
 
 use broker::{Event, MessageView, Receipted};
+use history::Row;
 use message::{Envelope, Message, Receipt, RecipientReceipt};
 
 use crate::{Incoming, Reading};
@@ -36,5 +37,16 @@ pub fn stored_receipt(
     if let Ok((_, Event::Accepted(accepted))) = Event::decode(record) {
         receipt.native_id = receipt.native_id.or_else(|| accepted.native_id?.parse().ok());
     }
+    Some(receipt)
+}
+
+/// Writes the receipt of a message that only the history still knows.
+pub fn past_receipt(row: &Row, recipients: Vec<RecipientReceipt>) -> Option<Receipt> {
+    let message = Message::new(row.kind, row.from.parse().ok()?, row.to.clone());
+    let mut receipt = Receipt::new(row.id, row.guarantee, &message);
+    receipt.native_id = row.native_id.as_deref().and_then(|id| id.parse().ok());
+    receipt.dialect = row.dialect;
+    receipt.priority = row.priority;
+    receipt.recipients = recipients;
     Some(receipt)
 }

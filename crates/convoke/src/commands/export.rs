@@ -17,6 +17,8 @@ pub(crate) const VERSION: i64 = 1;
 /// What changes by itself, or is a secret's name, is not exported.
 const LEFT_OUT: [&str; 4] = ["reachability", "waiting", "presence", "tokens"];
 const PAGE: u64 = 500;
+/// By which a bus says that it no longer keeps a document.
+const GONE: &str = "gone";
 
 pub(crate) async fn run(args: &RemoteArgs) -> Result<Answer, Failure> {
     let remote = Remote::administer(args)?;
@@ -31,11 +33,13 @@ pub(crate) async fn run(args: &RemoteArgs) -> Result<Answer, Failure> {
     }
     let mut query = HistoryQuery::default();
     (query.after, query.limit) = (Some(0), Some(PAGE));
-    let mut count = 0_u64;
+    let (mut count, mut gone) = (0_u64, 0_u64);
     loop {
         let page = client.history(&query).await.map_err(failure)?;
         for entry in &page.messages {
-            output.line(message_line(client, entry).await.map_err(failure)?)?;
+            let line = message_line(client, entry).await.map_err(failure)?;
+            gone += u64::from(line.get("gone").is_some());
+            output.line(line)?;
             count += 1;
         }
         match page.next {
@@ -45,6 +49,9 @@ pub(crate) async fn run(args: &RemoteArgs) -> Result<Answer, Failure> {
     }
     output.flush()?;
     eprintln!("exported {} agents and {count} messages", agents.len());
+    if gone > 0 {
+        eprintln!("{gone} of them without their documents, which were trimmed with the log");
+    }
     Ok(Answer::Yes)
 }
 
@@ -60,9 +67,13 @@ fn agent_line(agent: &Agent) -> Value<'static> {
 }
 
 async fn message_line(client: &Client, entry: &HistoryEntry) -> Result<Value<'static>, ClientError> {
-    let document = client.document(entry.id, None).await?;
+    let document = match client.document(entry.id, None).await {
+        Ok(document) => Some(document),
+        Err(error) if error.problem().is_some_and(|problem| problem.code == GONE) => None,
+        Err(error) => return Err(error),
+    };
     let receipt = client.receipt(entry.id).await?;
-    let dialect = document.dialect.or(entry.dialect);
+    let dialect = document.as_ref().and_then(|document| document.dialect).or(entry.dialect);
     let mut members: Object<'static> = [
         ("type", Value::from("message")),
         ("seq", Value::from(entry.seq)),
@@ -74,9 +85,13 @@ async fn message_line(client: &Client, entry: &HistoryEntry) -> Result<Value<'st
     .into_iter()
     .collect();
     // The very bytes come back: as a value where writing it gives them again, else as a text.
-    match json::parse_str(&document.text, Limits::DOCUMENT) {
-        Ok(value) if value.to_json() == document.text => members.insert("document", value.into_owned()),
-        Ok(_) | Err(_) => members.insert("text", document.text),
+    match document {
+        Some(document) => match json::parse_str(&document.text, Limits::DOCUMENT) {
+            Ok(value) if value.to_json() == document.text => members.insert("document", value.into_owned()),
+            Ok(_) | Err(_) => members.insert("text", document.text),
+        },
+        // What is over and was trimmed: its receipt is all that there is.
+        None => members.insert("gone", true),
     };
     members.insert("receipt", receipt.to_value().into_owned());
     Ok(Value::Object(members))

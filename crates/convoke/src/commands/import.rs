@@ -104,7 +104,8 @@ impl Import<'_> {
                 (Line::Head, true) => {}
                 (Line::Agent(agent), false) => self.agent(&agent).await?,
                 (Line::Message(message), false) => self.message(&message).await?,
-                (Line::Head, false) | (Line::Agent(_) | Line::Message(_), true) => {
+                (Line::Gone, false) => self.counts.left_out += 1,
+                (Line::Head, false) | (Line::Agent(_) | Line::Message(_) | Line::Gone, true) => {
                     return Err(Failure::wrong_use(format!("{file}:{}: not an export", document.line))
                         .hint("the first line says that it is one, and no other does"));
                 }

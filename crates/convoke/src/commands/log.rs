@@ -1,14 +1,17 @@
-//! `convoke log`: is what the bus wrote still what it wrote, and what can be saved if not?
+//! `convoke log`: is what the bus wrote still what it wrote, what can be saved if not, and what need not be kept?
 
 use std::io;
 use std::path::PathBuf;
 
+use client::TrimOptions;
 use json::{Object, Value};
-use log::{Damage, InspectError, Range, RealDisk, Report, Salvaged};
+use log::{Damage, InspectError, Range, RealDisk, Report, Salvaged, Trimmed};
 
+use crate::cli::TrimArgs;
 use crate::data;
 use crate::failure::{Answer, Failure};
 use crate::output::{Form, Output};
+use crate::remote::Remote;
 
 /// The folder of the log in the data folder.
 const LOG: &str = "log";
@@ -37,6 +40,33 @@ pub(crate) fn salvage(given: Option<PathBuf>, form: Form) -> Result<Answer, Fail
         Form::Text => output.text(&salvaged.to_string())?,
     }
     output.flush()?;
+    Ok(Answer::Yes)
+}
+
+/// Lets a running bus give up what its log need not keep.
+pub(crate) async fn trim(args: &TrimArgs) -> Result<Answer, Failure> {
+    let remote = Remote::administer(&args.remote)?;
+    let mut options = TrimOptions::default();
+    (options.keep, options.keep_bytes, options.dry_run) = (args.keep, args.keep_bytes, args.dry_run);
+    let trim = remote.client.trim_log(&options).await.map_err(|error| remote.failure(&error))?;
+    let mut output = Output::new();
+    match remote.form {
+        Form::Json => output.line(&trim.json)?,
+        Form::Text => {
+            let done = if args.dry_run { "would be given up" } else { "given up" };
+            output.line(format_args!(
+                "{done}: {} segments with {} MiB, and {} documents carried forward; the log begins at {}",
+                trim.segments,
+                trim.bytes >> 20,
+                trim.carried,
+                trim.first
+            ))?;
+        }
+    }
+    output.flush()?;
+    if let Some(because) = &trim.kept_because {
+        eprintln!("hint: the rest stays because {because}");
+    }
     Ok(Answer::Yes)
 }
 
@@ -76,6 +106,7 @@ fn report_value(report: &Report) -> Value<'_> {
         ("batches", Value::from(report.batches)),
         ("records", Value::from(report.records)),
         ("range", report.range.as_ref().map_or(Value::Null, range_value)),
+        ("trimmed", report.trimmed.as_ref().map_or(Value::Null, trimmed_value)),
         ("chain", Value::from(report.chain.as_str())),
         ("snapshots", Value::Array(report.snapshots.iter().map(|at| Value::from(at.0)).collect())),
         ("gaps", Value::Array(report.gaps.iter().map(range_value).collect())),
@@ -84,6 +115,14 @@ fn report_value(report: &Report) -> Value<'_> {
     ]
     .into_iter()
     .collect();
+    Value::Object(members)
+}
+
+fn trimmed_value(trimmed: &Trimmed) -> Value<'_> {
+    let mut members: Object<'_> = Object::new();
+    members.insert("first", trimmed.range.first.0);
+    members.insert("last", trimmed.range.last.0);
+    members.insert("chain", trimmed.chain.as_str());
     Value::Object(members)
 }
 

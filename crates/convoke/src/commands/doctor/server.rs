@@ -92,6 +92,18 @@ async fn counts(client: &Client) -> Vec<Finding> {
         let finding = Finding::bad("disk", "the bus takes nothing new: its disk is full");
         findings.push(finding.mend("make room; the bus goes on by itself when there is some"));
     }
+    if let Some(trouble) = counts.json.pointer("/history/trouble").and_then(Value::as_str) {
+        findings.push(
+            Finding::bad("history", format!("does not go on: {trouble}"))
+                .mend("look at the disk; `convoke doctor` on the stopped bus says more"),
+        );
+    }
+    let first = counts.json.pointer("/log/first").and_then(Value::as_integer).unwrap_or(1);
+    if first > 1 {
+        let what =
+            format!("begins at {first}: what was before, only the history still knows; back it up too");
+        findings.push(Finding::good("log", what));
+    }
     let lag = counts.json.pointer("/history/lag").and_then(Value::as_integer).unwrap_or_default();
     if lag > LAG_MAX {
         let finding = Finding::odd("history", format!("is {lag} records behind the log"));

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use log::{InspectError, RealDisk, Report};
-use message::Timestamp;
+use message::{Seq, Timestamp};
 
 use super::Patient;
 use super::finding::Finding;
@@ -29,10 +29,12 @@ pub(super) fn check(patient: &Patient) -> Vec<Finding> {
             "log",
             "is in use; `convoke doctor` reads every record when the bus is stopped",
         ));
-    } else {
-        findings.extend(records(&log));
+        findings.push(history(patient, None));
+        return findings;
     }
-    findings.push(history(patient));
+    let (records, trimmed) = records(&log);
+    findings.extend(records);
+    findings.push(history(patient, trimmed));
     findings
 }
 
@@ -79,24 +81,21 @@ fn timestamp(time: SystemTime) -> Option<Timestamp> {
     Timestamp::from_unix_micros(i64::try_from(since.as_micros()).ok()?).ok()
 }
 
-fn records(log: &Path) -> Vec<Finding> {
+/// Reads every record; also returns the last one that was given up, if any was.
+fn records(log: &Path) -> (Vec<Finding>, Option<Seq>) {
     let disk = match RealDisk::existing(log) {
         Ok(disk) => disk,
         Err(error) => {
-            return vec![Finding::bad(
-                "log",
-                format!("{} cannot be read: {}", log.display(), reason(&error)),
-            )];
+            let what = format!("{} cannot be read: {}", log.display(), reason(&error));
+            return (vec![Finding::bad("log", what)], None);
         }
     };
     match log::verify(&disk) {
-        Ok(report) => told(&report),
-        Err(InspectError::InUse) => vec![Finding::good("log", "is in use since a moment ago")],
+        Ok(report) => (told(&report), report.trimmed.map(|trimmed| trimmed.range.last)),
+        Err(InspectError::InUse) => (vec![Finding::good("log", "is in use since a moment ago")], None),
         Err(error) => {
-            vec![
-                Finding::bad("log", format!("{}: {error}", log.display()))
-                    .mend("`convoke log verify` says more"),
-            ]
+            let finding = Finding::bad("log", format!("{}: {error}", log.display()));
+            (vec![finding.mend("`convoke log verify` says more")], None)
         }
     }
 }
@@ -119,17 +118,28 @@ fn told(report: &Report) -> Vec<Finding> {
         );
     }
     if report.is_whole() {
-        findings.push(Finding::good("log", format!("{} records, all whole", report.records)));
+        let begin = report.trimmed.as_ref().map(|trimmed| trimmed.range.last);
+        let begin = begin.map_or(String::new(), |last| format!("; those up to {last} were trimmed"));
+        findings.push(Finding::good("log", format!("{} records, all whole{begin}", report.records)));
     }
     findings
 }
 
-fn history(patient: &Patient) -> Finding {
+fn history(patient: &Patient, trimmed: Option<Seq>) -> Finding {
     let file = patient.settings.history(&patient.data).file;
-    if file.is_file() {
-        Finding::good("history", format!("{} is there", file.display()))
-    } else {
-        Finding::odd("history", format!("{} is not there", file.display()))
-            .mend("nothing: a bus makes it from the log when it starts")
+    let (is_there, place) = (file.is_file(), file.display());
+    match trimmed {
+        Some(last) if is_there => Finding::good(
+            "history",
+            format!("{place} is there, and alone knows what was up to record {last}: back it up too"),
+        ),
+        Some(last) => Finding::odd(
+            "history",
+            format!("{place} is not there, and the log no longer tells what was up to record {last}"),
+        )
+        .mend("restore it from a backup before the bus is started, or do without that part"),
+        None if is_there => Finding::good("history", format!("{place} is there")),
+        None => Finding::odd("history", format!("{place} is not there"))
+            .mend("nothing: a bus makes it from the log when it starts"),
     }
 }

@@ -12,6 +12,8 @@ pub(super) enum Line {
     Head,
     Agent(ExportedAgent),
     Message(ExportedMessage),
+    /// A message that was over, of which only its receipt was left.
+    Gone,
 }
 
 /// An agent as it was exported.
@@ -51,6 +53,7 @@ pub(super) fn read(bytes: &[u8], limits: Limits) -> Result<Line, String> {
             None => Err("an export without its version".to_owned()),
         },
         Some("agent") => agent(&value).map(Line::Agent),
+        Some("message") if value.get("gone").and_then(Value::as_bool) == Some(true) => Ok(Line::Gone),
         Some("message") => message(&value).map(Line::Message),
         Some(_) | None => Err("neither an agent nor a message".to_owned()),
     }
