@@ -54,6 +54,8 @@ pub(crate) struct Shared {
     /// Whether the log may forget what the tables know, and whether they are written accordingly.
     pub(crate) outlives: AtomicBool,
     pub(crate) is_careful: AtomicBool,
+    /// Whether the log waits for texts to be indexed.
+    pub(crate) is_awaited: AtomicBool,
 }
 
 impl History {
@@ -70,6 +72,7 @@ impl History {
         let shared = Arc::new(Shared {
             outlives: AtomicBool::new(settings.outlives_log),
             is_careful: AtomicBool::new(settings.outlives_log),
+            is_awaited: AtomicBool::new(false),
             settings,
             records: Records::new(reader),
             pool: Pool::default(),
@@ -114,6 +117,7 @@ impl History {
         }
         let Position { applied, indexed, .. } = self.position();
         let read = if shared.settings.text_chunk > 0 { applied.min(indexed) } else { applied };
+        shared.is_awaited.store(read < applied, Ordering::Release);
         // A failure here is one of reading or writing too, and then there is trouble.
         Store::secure(&shared.settings.file).is_ok_and(|is_safe| is_safe).then_some(read)
     }

@@ -126,7 +126,8 @@ impl Worker<'_> {
         let is_behind = self.marks.applied < durable;
         if self.has_texts() {
             let settings = &self.shared.settings;
-            let is_fast = is_behind || self.is_fast(new_events);
+            let is_awaited = self.shared.is_awaited.load(Ordering::Acquire);
+            let is_fast = (is_behind || self.is_fast(new_events)) && !is_awaited;
             self.index(if is_fast { settings.text_slice } else { settings.text_chunk })?;
         }
         Ok(())

@@ -13,6 +13,7 @@ mod retries;
 mod scene;
 mod settings;
 mod stops;
+mod trims;
 
 use std::path::PathBuf;
 
@@ -84,6 +85,7 @@ pub const PARTS: &[Part] = &[
         run: crate::python::schemathesis,
     },
     Part { name: "kills", summary: "killed under load, at any instant", run: kills },
+    Part { name: "trims", summary: "a log that is kept short, killed under load", run: trims::run },
     Part { name: "full", summary: "a full disk", run: disk::full },
     Part { name: "slow-disk", summary: "a disk that takes its time", run: disk::slow },
     Part { name: "pause", summary: "the process sleeps, the clock jumps", run: stops::pause },
