@@ -25,5 +25,6 @@ mod tail;
 mod talk;
 mod tls;
 mod translate;
+mod trim;
 mod up;
 mod validate;

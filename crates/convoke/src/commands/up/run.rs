@@ -57,7 +57,8 @@ pub(super) async fn serve(
     let (node, history, started) = started?;
     let (open, hosts, metrics_public) = (args.open, super::hosts(&settings), settings.metrics_public);
     let authority = Authority { operator, open, seal, hosts, metrics_public };
-    let hub = Hub::new(node.clone(), history, authority, settings.hub.clone()).await.map_err(stopped)?;
+    let hub =
+        Hub::new(node.clone(), history.clone(), authority, settings.hub.clone()).await.map_err(stopped)?;
     drop(server.routes.send_replace(gateway_http::router(hub.clone(), doorways())));
     note_running(&url, data)?;
     ready::announce(&url, data, &started, Form::from_flag(args.json))?;
@@ -67,6 +68,8 @@ pub(super) async fn serve(
     };
     hub.stop();
     server.stop(settings.serve.stop_grace / 2, node).await;
+    // Its file is then whole by itself, and need not be checked at the next start.
+    tokio::task::block_in_place(|| history.join());
     folder::Running::remove(data);
     ended
 }
