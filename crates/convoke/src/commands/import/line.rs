@@ -11,6 +11,8 @@ pub(super) enum Line {
     /// It says that this is an export.
     Head,
     Agent(ExportedAgent),
+    /// A lexicon of the operator, as it was written.
+    Lexicon(String),
     Message(ExportedMessage),
 }
 
@@ -51,6 +53,10 @@ pub(super) fn read(bytes: &[u8], limits: Limits) -> Result<Line, String> {
             None => Err("an export without its version".to_owned()),
         },
         Some("agent") => agent(&value).map(Line::Agent),
+        Some("lexicon") => {
+            let document = value.get("document").ok_or("a lexicon without its document")?;
+            Ok(Line::Lexicon(document.to_json()))
+        }
         Some("message") => message(&value).map(Line::Message),
         Some(_) | None => Err("neither an agent nor a message".to_owned()),
     }
