@@ -19,6 +19,8 @@ pub struct Lexicon {
     pub source: Option<String>,
     /// What it says of itself.
     pub description: Option<String>,
+    /// The lexicon itself, where it is the operator's and was asked for.
+    pub document: Option<Value<'static>>,
     /// The whole as the bus sent it.
     pub json: Value<'static>,
 }
@@ -43,6 +45,12 @@ impl Client {
         self.look_up(Target::new(LEXICONS), |value| read::list(&value, "lexicons", lexicon)).await
     }
 
+    /// Lists the lexicons that the bus knows, those of the operator with what they say.
+    pub async fn lexicon_documents(&self) -> Result<Vec<Lexicon>, ClientError> {
+        let target = Target::new(LEXICONS).maybe("documents", Some(true));
+        self.look_up(target, |value| read::list(&value, "lexicons", lexicon)).await
+    }
+
     /// Adds a lexicon, or replaces the one of the same name; one that breaks it only if that is forced.
     pub async fn put_lexicon(&self, document: &str, force: bool) -> Result<LexiconAdded, ClientError> {
         let target = Target::new(LEXICONS).maybe("force", force.then_some(true)).into_text();
@@ -55,6 +63,7 @@ fn lexicon(value: &Value<'_>) -> Result<Lexicon, ClientError> {
         id: read::text(value, "id")?,
         source: read::text_maybe(value, "source"),
         description: read::text_maybe(value, "description"),
+        document: value.get("document").cloned().map(Value::into_owned),
         json: value.clone().into_owned(),
     })
 }

@@ -517,7 +517,7 @@ pub(crate) static CALLS: &[Call] = &[
         path: "/v1/lexicons",
         summary: "Lists the lexicons by which records and the content of messages are checked",
         who: Who::Token,
-        takes: &[],
+        takes: &[param("documents", Place::Query, Kind::Flag, "whether the operator's come with their text")],
         body: None,
         gives: &[(200, Form::Json("Lexicons"))],
         refuses: &[],

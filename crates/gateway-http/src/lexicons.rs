@@ -1,5 +1,7 @@
 //! Lexicons: what records and the content of messages are checked against.
 
+use std::collections::BTreeMap;
+
 use axum::extract::RawQuery;
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -10,10 +12,11 @@ use gateway::{Answer, Body, Caller, Code, Problem, Query};
 use lexicon::{Document, Validation};
 
 /// Lists the lexicons that are known, the operator's and those that came with the bus.
-pub(crate) async fn list(caller: Caller) -> Result<Response, Problem> {
+pub(crate) async fn list(caller: Caller, RawQuery(query): RawQuery) -> Result<Response, Problem> {
+    let wants_documents = Query(query.as_deref()).flag("documents")?;
+    let texts = if wants_documents { caller.hub.lexicon_texts().await? } else { BTreeMap::new() };
     let catalog = caller.hub.lexicons();
-    let lexicons: Vec<String> =
-        catalog.documents().iter().map(|document| shown(&catalog, document)).collect();
+    let lexicons = catalog.documents().iter().map(|document| shown(&catalog, document, &texts));
     Ok(Answer::new().list("lexicons", lexicons).respond(StatusCode::OK))
 }
 
@@ -46,9 +49,13 @@ pub(crate) async fn put(caller: Caller, RawQuery(query): RawQuery, body: Body) -
     Ok(answer.texts("unresolved", unresolved).respond(StatusCode::OK))
 }
 
-fn shown(catalog: &lexicon::Catalog, document: &Document) -> String {
+fn shown(catalog: &lexicon::Catalog, document: &Document, texts: &BTreeMap<String, String>) -> String {
     let id = document.id.as_str();
     let source = if is_ours(id) { "convoke" } else { "operator" };
     let answer = Answer::new().text("id", id).text("source", source).flag("record", catalog.has_record(id));
-    answer.maybe("description", document.description.as_deref()).end()
+    let answer = answer.maybe("description", document.description.as_deref());
+    match texts.get(id) {
+        Some(text) => answer.raw("document", text).end(),
+        None => answer.end(),
+    }
 }
