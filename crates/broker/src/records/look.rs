@@ -4,7 +4,7 @@ use std::ops::Bound;
 
 use message::{MessageId, Seq};
 
-use super::Record;
+use super::{Record, Records};
 use crate::broker::Broker;
 use crate::{AgentKey, Digest};
 
@@ -34,17 +34,15 @@ pub struct RepoView {
     pub commit: Digest,
 }
 
-/// Which record, and where its document lies.
+/// Which record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RecordPlace {
+pub struct RecordName {
     /// Whose it is.
     pub repo: AgentKey,
     /// Its collection.
     pub collection: Box<str>,
     /// Its key.
     pub key: Box<str>,
-    /// Where its document lies.
-    pub body: Seq,
 }
 
 impl Broker {
@@ -93,32 +91,25 @@ impl Broker {
         let found = self.records.repos.get(&repo).and_then(|repo| repo.blobs.get(&blob));
         found.into_iter().flatten().map(|(collection, key)| (&**collection, &**key))
     }
+}
 
-    /// Returns records whose documents lie before a place of the log, from behind one of them on, at most so many.
-    /// What such a place is trimmed with must be carried first; see [`crate::Command::CarryRecord`].
-    pub fn records_before(&self, seq: Seq, after: Option<&RecordPlace>, limit: usize) -> Vec<RecordPlace> {
-        let from = after.map_or(AgentKey(0), |place| place.repo);
-        let is_behind = |repo: AgentKey, collection: &str, key: &str| {
-            after.is_none_or(|place| (repo, collection, key) > (place.repo, &*place.collection, &*place.key))
-        };
-        let mut found = Vec::new();
-        for (repo, contents) in self.records.repos.range(from..) {
-            let first = after.filter(|place| place.repo == *repo).map(|place| &place.collection);
-            let start = first.map_or(Bound::Unbounded, Bound::Included);
-            for (collection, records) in contents.collections.range::<Box<str>, _>((start, Bound::Unbounded))
-            {
-                for (key, record) in records {
-                    if record.body < seq && is_behind(*repo, collection, key) {
-                        let (collection, key) = (collection.clone(), key.clone());
-                        found.push(RecordPlace { repo: *repo, collection, key, body: record.body });
-                        if found.len() >= limit {
-                            return found;
-                        }
-                    }
-                }
-            }
-        }
-        found
+impl Records {
+    /// Returns all records behind one of them, or all there are, by repository, collection and key.
+    pub(crate) fn behind(
+        &self,
+        after: Option<&RecordName>,
+    ) -> impl Iterator<Item = (AgentKey, &str, &str, &Record)> {
+        self.repos.range(after.map_or(AgentKey(0), |name| name.repo)..).flat_map(move |(repo, contents)| {
+            let after = after.filter(|name| name.repo == *repo);
+            let from = after.map_or(Bound::Unbounded, |name| Bound::Included(&*name.collection));
+            let collections = contents.collections.range::<str, _>((from, Bound::Unbounded));
+            collections.flat_map(move |(collection, records)| {
+                let after = after.filter(|name| name.collection == *collection);
+                let from = after.map_or(Bound::Unbounded, |name| Bound::Excluded(&*name.key));
+                let records = records.range::<str, _>((from, Bound::Unbounded));
+                records.map(move |(key, record)| (*repo, &**collection, &**key, record))
+            })
+        })
     }
 }
 
