@@ -65,7 +65,7 @@ pub use key::{AgentKey, Digest, EntryKey, Fingerprint, GroupKey, MessageKey, Ses
 pub use limits::{Limits, Retention, Retries, Settings};
 pub use look::{AgentView, Counts, DeadView, MessageView, WaitingView};
 pub use mailbox::Mailbox;
-pub use records::{RecordName, RecordView, RepoView};
+pub use records::{RecordName, RecordView, RepoView, WrittenRecord};
 pub use refusal::{Misfit, Refusal};
 pub use reply::{Delivery, Receipted, Reply, Tried};
 pub use session::Door;

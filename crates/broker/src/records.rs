@@ -15,7 +15,7 @@ use message::{MessageId, Seq};
 use crate::broker::Broker;
 use crate::{AgentKey, Digest, Time};
 
-pub use look::{RecordName, RecordView, RepoView};
+pub use look::{RecordName, RecordView, RepoView, WrittenRecord};
 
 /// Bytes of the name of a collection.
 pub(crate) const COLLECTION_BYTES_MAX: usize = 317;

@@ -86,20 +86,14 @@ impl Broker {
         after: Option<&RecordName>,
         places_max: u32,
     ) -> (Vec<Living>, Option<LookFrom>) {
-        let (mut bodies, mut next) = (Vec::new(), None);
-        let places_max = usize::try_from(places_max).unwrap_or(usize::MAX);
-        for (number, (repo, collection, key, record)) in self.records.behind(after).enumerate() {
-            let name = || RecordName { repo, collection: collection.into(), key: key.into() };
+        let mut bodies = Vec::new();
+        let next = self.records.look(after, places_max, |name, record| {
             if record.body < place {
                 let (of, bytes) = (Holder::Record(name()), record.bytes.into());
                 bodies.push(Living { of, place: record.body, bytes });
             }
-            if number + 1 == places_max {
-                next = Some(LookFrom::Records(Some(name())));
-                break;
-            }
-        }
-        (bodies, next)
+        });
+        (bodies, next.map(|name| LookFrom::Records(Some(name))))
     }
 
     pub(crate) fn carry<'a>(&self, of: &'a Holder, place: Seq, body: &'a [u8]) -> Decided<'a> {

@@ -1,6 +1,7 @@
 //! Tests of the door, on a real node.
 
 mod records;
+mod trims;
 
 use doorstep::{Answer, Server};
 use gateway::{Hub, Token};

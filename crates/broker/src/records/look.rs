@@ -1,6 +1,6 @@
 //! Looking at repositories without changing them.
 
-use std::ops::Bound;
+use std::ops::{Bound, Range};
 
 use message::{MessageId, Seq};
 
@@ -32,6 +32,19 @@ pub struct RepoView {
     pub rev: u64,
     /// What its last commit is known by.
     pub commit: Digest,
+}
+
+/// A record by when it was written last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrittenRecord {
+    /// Which it is.
+    pub name: RecordName,
+    /// When it was written.
+    pub tick: u64,
+    /// What it is known by.
+    pub cid: Digest,
+    /// Where its document lies.
+    pub body: Seq,
 }
 
 /// Which record.
@@ -80,6 +93,29 @@ impl Broker {
         found.into_iter().flatten().map(|(key, record)| view(key, record))
     }
 
+    /// Returns records that were written last at these ticks. One look passes at most so many records, behind one of
+    /// them; it returns behind which to go on, or nothing when all have been seen.
+    pub fn records_written(
+        &self,
+        ticks: Range<u64>,
+        after: Option<&RecordName>,
+        records_max: u32,
+    ) -> (Vec<WrittenRecord>, Option<RecordName>) {
+        let mut found = Vec::new();
+        let next = self.records.look(after, records_max, |name, record| {
+            if ticks.contains(&record.tick) {
+                let Record { tick, cid, body, .. } = *record;
+                found.push(WrittenRecord { name: name(), tick, cid, body });
+            }
+        });
+        (found, next)
+    }
+
+    /// Returns the tick of the last write; 0 if there was none.
+    pub fn last_tick(&self) -> u64 {
+        self.records.tick
+    }
+
     /// Returns the names of the collections in which somebody has records.
     pub fn collections(&self, repo: AgentKey) -> impl Iterator<Item = &str> {
         let repo = self.records.repos.get(&repo);
@@ -94,11 +130,27 @@ impl Broker {
 }
 
 impl Records {
-    /// Returns all records behind one of them, or all there are, by repository, collection and key.
-    pub(crate) fn behind(
+    /// Looks at so many records, behind one of them; returns behind which to go on, unless there are no more.
+    pub(crate) fn look(
         &self,
         after: Option<&RecordName>,
-    ) -> impl Iterator<Item = (AgentKey, &str, &str, &Record)> {
+        records_max: u32,
+        mut visit: impl FnMut(&dyn Fn() -> RecordName, &Record),
+    ) -> Option<RecordName> {
+        let mut left = records_max.max(1);
+        for (repo, collection, key, record) in self.behind(after) {
+            let name = || RecordName { repo, collection: collection.into(), key: key.into() };
+            visit(&name, record);
+            left -= 1;
+            if left == 0 {
+                return Some(name());
+            }
+        }
+        None
+    }
+
+    /// Returns all records behind one of them, or all there are, by repository, collection and key.
+    fn behind(&self, after: Option<&RecordName>) -> impl Iterator<Item = (AgentKey, &str, &str, &Record)> {
         self.repos.range(after.map_or(AgentKey(0), |name| name.repo)..).flat_map(move |(repo, contents)| {
             let after = after.filter(|name| name.repo == *repo);
             let from = after.map_or(Bound::Unbounded, |name| Bound::Included(&*name.collection));

@@ -334,13 +334,19 @@ async fn the_log_trims_itself() {
     bus.node.shut_down();
 }
 
-/// Writes a record of ann's, with a document of its own or with that of a message.
-async fn write(bus: &Bus, key: &str, document: Result<String, MessageId>) {
+/// What a record says.
+enum Says {
+    Text(String),
+    Message(MessageId),
+}
+
+/// Writes a record of ann's.
+async fn write(bus: &Bus, key: &str, says: Says) {
     let (repo, key) = (bus.ann, key.to_owned());
     let call = move |turn: &mut crate::Turn<'_>| {
-        let (document, message) = match &document {
-            Ok(text) => (Document::Here(text.as_bytes()), None),
-            Err(id) => (Document::OfMessage(*id), Some(*id)),
+        let (document, message) = match &says {
+            Says::Text(text) => (Document::Here(text.as_bytes()), None),
+            Says::Message(id) => (Document::OfMessage(*id), Some(*id)),
         };
         let change = RecordChange::Set { cid: Digest([1; 32]), document, message, blobs: &[] };
         let writes = [RecordWrite { collection: "x.notes", key: &key, swap: Swap::Anything, change }];
@@ -375,15 +381,15 @@ async fn every_record_is_there_as_it_was_written() {
     let mut expected = BTreeMap::new();
     for number in 0..40 {
         let (key, text) = (format!("k{number}"), body(&format!("note {number}")));
-        write(&bus, &key, Ok(text.clone())).await;
+        write(&bus, &key, Says::Text(text.clone())).await;
         expected.insert(key, text);
     }
-    write(&bus, "k7", Ok("another".to_owned())).await;
+    write(&bus, "k7", Says::Text("another".to_owned())).await;
     expected.insert("k7".to_owned(), "another".to_owned());
     // A record that is a message: of one the message stays open, of the other the record outlives it.
     for name in ["open", "over"] {
         let id = bus.send(name, &body(name)).await;
-        write(&bus, name, Err(id)).await;
+        write(&bus, name, Says::Message(id)).await;
         expected.insert(name.to_owned(), body(name));
     }
     settle_newest(&bus).await;
@@ -411,7 +417,7 @@ async fn a_record_that_is_looked_at_while_it_is_carried_is_read() {
     let bus = Bus::open(small(folder.path())).await;
     follow(&bus.node);
     let id = bus.send("a", &body("a")).await;
-    write(&bus, "a", Err(id)).await;
+    write(&bus, "a", Says::Message(id)).await;
     let repo = bus.ann;
     let place = bus.node.call(move |turn| turn.broker().record(repo, "x.notes", "a").unwrap().body);
     let place = place.await.unwrap();
