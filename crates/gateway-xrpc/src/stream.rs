@@ -38,6 +38,7 @@ const SILENCE_TIME: Duration = Duration::from_secs(90);
 const CLOSE_STOPPING: u16 = 1001;
 const CLOSE_UNREADABLE: u16 = 1007;
 const CLOSE_POLICY: u16 = 1008;
+const CLOSE_AGAIN: u16 = 1013;
 
 /// Somebody who follows.
 struct Follower {
@@ -176,6 +177,10 @@ impl Follower {
     async fn catch_up(&mut self) -> Result<bool, End> {
         let piece = places::read(&self.visitor.hub, self.after).await;
         let piece = piece.ok_or(End::Told(CLOSE_STOPPING, "the log cannot be read"))?;
+        if piece.is_cut {
+            // With a cursor it is told what is still there of it.
+            return Err(End::Told(CLOSE_AGAIN, "too far behind: come again with your cursor"));
+        }
         self.after = piece.upto;
         let texts = frames::write(&self.visitor, &self.wishes, &piece.events);
         for text in texts {

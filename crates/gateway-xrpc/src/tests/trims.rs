@@ -101,3 +101,22 @@ async fn records_outlive_the_log_that_they_were_written_to() {
         ("two".to_owned(), "live two".to_owned())
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_too_far_behind_is_told_to_come_again() {
+    let bus = Bus::start().await;
+    let ann = bus.server.agent("ann", "{}").await;
+    let hello = r#"{"type":"options_update","payload":{}}"#;
+    let [mut late, mut knowing] = [
+        Socket::open(&bus.server, "/subscribe?requireHello=true", Some(&ann)).await.unwrap(),
+        Socket::open(&bus.server, "/subscribe?requireHello=true&cursor=1", Some(&ann)).await.unwrap(),
+    ];
+    put(&bus, &ann, "one", "first").await;
+    fill(&bus, &ann).await;
+    assert!(trim(&bus).await.segments > 0);
+    late.send(hello).await;
+    let closed = late.frame().await.unwrap_err();
+    assert_eq!(closed.map(|(code, _)| code), Some(1013));
+    knowing.send(hello).await;
+    assert_eq!(knowing.next().await.get("commit/rkey"), "one");
+}
