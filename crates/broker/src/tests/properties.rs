@@ -89,17 +89,22 @@ proptest! {
     #[test]
     fn a_look_in_parts_misses_no_living_body(
         before in proptest::collection::vec(ops::op(), 1..120),
-        between in proptest::collection::vec(prop_oneof![ops::op(), ops::record_op()], 1..60),
-        part in 1_u32..40,
+        between in proptest::collection::vec(ops::op(), 1..60),
+        among in proptest::collection::vec(ops::record_op(), 8..40),
+        parts in (1_u32..40, 1_u32..3),
     ) {
         let (mut world, mut seen) = play_seen(tight(), &before, usize::MAX);
         let cut = Seq(world.broker.last().0 + 1);
-        let mut between = between.iter();
+        let (mut between, mut among) = (between.iter(), among.iter());
         let mut from = Some(LookFrom::START);
         while let Some(here) = from {
+            let (part, ops): (u32, Vec<&Op>) = match here {
+                LookFrom::Messages(_) => (parts.0, between.by_ref().take(1).collect()),
+                LookFrom::Records(_) => (parts.1, among.by_ref().take(4).collect()),
+            };
             let (bodies, next) = world.broker.bodies_before(cut, here, part);
             prop_assert!(bodies.len() <= part as usize, "a look is bounded");
-            if let Some(op) = between.next() {
+            for op in ops {
                 op.run(&mut world, &mut seen);
             }
             for Living { of, place, bytes } in bodies {
