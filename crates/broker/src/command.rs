@@ -247,7 +247,7 @@ pub enum RecordChange<'a> {
 pub enum Document<'a> {
     /// In the command. Not read here.
     Here(&'a [u8]),
-    /// The message says it already.
+    /// The message says it already; it must not be over.
     OfMessage(MessageId),
 }
 

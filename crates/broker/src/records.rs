@@ -34,6 +34,9 @@ pub(crate) struct Records {
     pub(crate) repos: BTreeMap<AgentKey, Repo>,
 }
 
+/// What a record is called in its repository: its collection and its key.
+type Name = (Box<str>, Box<str>);
+
 /// What one agent keeps.
 #[derive(Default)]
 pub(crate) struct Repo {
@@ -44,7 +47,7 @@ pub(crate) struct Repo {
     /// Records by collection and key; no collection is empty.
     pub(crate) collections: BTreeMap<Box<str>, BTreeMap<Box<str>, Record>>,
     /// Which records refer to a blob.
-    pub(crate) blobs: BTreeMap<Digest, BTreeSet<(Box<str>, Box<str>)>>,
+    pub(crate) blobs: BTreeMap<Digest, BTreeSet<Name>>,
 }
 
 /// A record. Its document is in the log.

@@ -1,6 +1,6 @@
 //! Reading records: one, many, and what there is.
 
-use atproto_syntax::{Cid, cid};
+use atproto_syntax::{Cid, Nsid, RecordKey, cid};
 use axum::extract::RawQuery;
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -9,7 +9,7 @@ use gateway::{Answer, Query, letters};
 use message::Seq;
 
 use crate::refused::Refused;
-use crate::repo::{param, text};
+use crate::repo::{digest, identifier, param, text, well_formed};
 use crate::visitor::{Repo, Visitor};
 
 /// Records in one answer, if nothing is said, and at most.
@@ -38,7 +38,9 @@ struct Page {
 pub(crate) async fn get(visitor: Visitor, RawQuery(query): RawQuery) -> Result<Response, Refused> {
     let query = Query(query.as_deref());
     let (collection, key) = (param(query, "collection")?.into_owned(), param(query, "rkey")?.into_owned());
-    let wanted = query.get("cid")?.map(|cid| cid.into_owned());
+    well_formed::<Nsid>("collection", &collection)?;
+    well_formed::<RecordKey>("rkey", &key)?;
+    let wanted = query.get("cid")?.map(|cid| digest("cid", &cid)).transpose()?;
     let named = param(query, "repo")?;
     let repo = visitor.repo(&named)?;
     let uri = format!("at://{}/{collection}/{key}", repo.did);
@@ -49,8 +51,7 @@ pub(crate) async fn get(visitor: Visitor, RawQuery(query): RawQuery) -> Result<R
         Ok(record.map(|record| (record.cid, record.body)))
     });
     let (digest, place) = found.await?.ok_or_else(missing)?;
-    let cid = cid_of(digest);
-    if wanted.is_some_and(|wanted| wanted != cid.as_str()) {
+    if wanted.is_some_and(|wanted| wanted != digest) {
         return Err(missing());
     }
     let body = letters::bodies(&visitor.hub, &[place])?.pop().unwrap_or_default();
@@ -58,7 +59,7 @@ pub(crate) async fn get(visitor: Visitor, RawQuery(query): RawQuery) -> Result<R
         return Err(missing());
     }
     let value = text(&visitor, &body).ok_or_else(missing)?;
-    Ok(entry(&uri, &cid, &value).respond(StatusCode::OK))
+    Ok(entry(&uri, &cid_of(digest), &value).respond(StatusCode::OK))
 }
 
 /// Lists the records of a collection, the newest keys first.
@@ -107,6 +108,7 @@ pub(crate) async fn list(visitor: Visitor, RawQuery(query): RawQuery) -> Result<
 /// Describes a repository.
 pub(crate) async fn describe(visitor: Visitor, RawQuery(query): RawQuery) -> Result<Response, Refused> {
     let named = param(Query(query.as_deref()), "repo")?;
+    identifier("repo", &named)?;
     let nobody = |_| Refused::named("RepoNotFound", format!("Could not find user: {named}"));
     let repo = visitor.repo(&named).map_err(nobody)?;
     let agent = repo.key;

@@ -1,12 +1,14 @@
 //! What calls about records have in common: what they name, and who may read what is there.
 
-use atproto_syntax::Cid;
+use std::str::FromStr;
+
+use atproto_syntax::{AtIdentifier, Cid, SyntaxError};
 use broker::{AgentKey, Digest};
 use dialect::{Dialect, Recipients};
 use dialect_comms::{Comms, Record};
 use gateway::{Fields, Hub, Principal, Query};
 use json::{Limits, Value};
-use message::{Address, Envelope};
+use message::{Address, AgentName, Envelope};
 
 use crate::refused::Refused;
 use crate::visitor::Visitor;
@@ -24,6 +26,20 @@ pub(crate) fn param<'q>(query: Query<'q>, name: &str) -> Result<std::borrow::Cow
 /// Returns a text that must be in the body.
 pub(crate) fn input<'f>(fields: &'f Fields<'_>, name: &str) -> Result<&'f str, Refused> {
     fields.text(name)?.ok_or_else(|| Refused::invalid(format!("Input must have the property {name:?}")))
+}
+
+/// Refuses a text that is not what it must be.
+pub(crate) fn well_formed<T: FromStr<Err = SyntaxError>>(name: &str, text: &str) -> Result<(), Refused> {
+    let wrong = |error: SyntaxError| Refused::invalid(format!("Input/{name}: {error}"));
+    text.parse::<T>().map(drop).map_err(wrong)
+}
+
+/// Refuses a text that cannot be the DID, the handle or the name of anybody.
+pub(crate) fn identifier(name: &str, text: &str) -> Result<(), Refused> {
+    if text.parse::<AgentName>().is_ok() {
+        return Ok(());
+    }
+    well_formed::<AtIdentifier>(name, text)
 }
 
 /// Reads a CID that something is compared with.

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use broker::{AgentKey, EntryKey, SessionKey, Time};
 use message::{Address, AgentRef, DeliveryId, Guarantee, MessageId, Priority};
 
-use crate::request::{Request, Sent, TakeWish};
-use crate::step::{Ask, Being, Change, Handling, Letter, Meddling, To};
+use crate::request::{KEYS, Kept, Request, Sent, TakeWish};
+use crate::step::{Ask, Being, Change, Handling, Keeping, Letter, Meddling, To};
 use crate::world::{TASKS, THREADS, World, parsed};
 
 /// Deliveries that an agent still thinks about; old ones make late answers.
@@ -20,6 +20,8 @@ pub(crate) struct Client {
     /// Messages whose receipts came, with who sent them.
     messages: Vec<(MessageId, AgentKey)>,
     bodies: u32,
+    /// The tick of the last write that anybody asked for.
+    ticks: u64,
 }
 
 /// What the client asks for: something to be carried out, or to be given what comes.
@@ -68,6 +70,7 @@ impl Client {
             sends: Vec::new(),
             messages: Vec::new(),
             bodies: 0,
+            ticks: 0,
         }
     }
 
@@ -107,6 +110,10 @@ impl Client {
                 Some((Asker::Agent(usize::from(*agent)), Asked::Request(request)))
             }
             Ask::Meddle { message, how } => by_operator(self.meddle(*message, *how)?),
+            Ask::Keep { agent, key, how } => {
+                let request = self.keep(usize::from(*agent), *key, *how)?;
+                Some((Asker::Agent(usize::from(*agent)), Asked::Request(request)))
+            }
             Ask::RetryDead { nth } => by_operator(Request::RetryDead { entry: pick(dead, *nth)? }),
             Ask::DropDead { nth } => by_operator(Request::DropDead { entry: pick(dead, *nth)? }),
         }
@@ -301,6 +308,18 @@ impl Client {
             Meddling::Resume => Request::Resume { message: pick(&self.messages, nth)?.0 },
             Meddling::EndWait => Request::EndWait { message: pick(&self.messages, nth)?.0 },
         })
+    }
+
+    fn keep(&mut self, number: usize, key: u8, how: Keeping) -> Option<Request> {
+        let repo = self.agents[number].key?;
+        let change = match how {
+            Keeping::Create { body_len } => Kept::New(self.body(usize::from(body_len))),
+            Keeping::Put { body_len } => Kept::Any(self.body(usize::from(body_len))),
+            Keeping::Message { message } => Kept::Message(pick(&self.messages, message)?.0),
+            Keeping::Remove => Kept::Nothing,
+        };
+        self.ticks += 1;
+        Some(Request::Keep { repo, key: KEYS[usize::from(key) % KEYS.len()], tick: self.ticks, change })
     }
 
     /// Chooses a message, and its sender or somebody else who has no say in it.

@@ -66,6 +66,8 @@ pub(crate) enum Seen {
     Released(Box<Answer>),
     /// What was handed out, with the document that was read from the log for it.
     Handed { delivery: Box<Delivery>, body: Vec<u8> },
+    /// Every record as it is read from the log, by whose it is and its key.
+    Kept(Vec<(broker::AgentKey, Box<str>, Vec<u8>)>),
     /// Messages about replies left.
     Told(Vec<Effect>),
     /// The process is gone.

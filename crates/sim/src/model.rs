@@ -9,6 +9,7 @@ mod check;
 mod clock;
 mod meddle;
 mod queue;
+mod records;
 mod registry;
 mod route;
 mod settle;
@@ -83,6 +84,7 @@ impl Model {
             Seen::Released(answer) => self.released(answer),
             Seen::Handed { delivery, body } => self.handed(delivery, body),
             Seen::Told(_) => Ok(()),
+            Seen::Kept(kept) => self.state.check_records(kept),
             Seen::Started { last, now } => self.started(*last, *now),
         }
     }
@@ -131,6 +133,7 @@ impl Model {
             Request::DropDead { .. } => state.dead_dropped(answer)?,
             Request::EndWait { message } => state.wait_given_up(*message, outcome)?,
             Request::Tune(retention) => state.retention = *retention,
+            Request::Keep { repo, key, change, .. } => state.kept(*repo, key, change, outcome)?,
         }
         self.waits_ended(answer)
     }

@@ -3,8 +3,8 @@
 use message::{Backoff, Guarantee, Kind, Priority};
 
 use crate::random::Dice;
-use crate::step::{Ask, Being, Change, Crash, CrashPoint, DiskFault, Handling, Letter, Meddling, NackDelay};
-use crate::step::{Step, To};
+use crate::step::{Ask, Being, Change, Crash, CrashPoint, DiskFault, Handling, Keeping, Letter, Meddling};
+use crate::step::{NackDelay, Step, To};
 use crate::world::{TASKS, THREADS, World};
 
 /// A world and what happens in it.
@@ -119,14 +119,15 @@ impl Planner {
 
     fn ask(&mut self) -> Ask {
         let takes = self.mood.takes;
-        let weights = [220, takes, takes + 60, 25, 25, 25];
+        let weights = [220, takes, takes + 60, 25, 25, 25, 20];
         match self.dice.weighted(&weights) {
             0 => self.send(),
             1 => self.take(),
             2 => self.handle(),
             3 => self.meddle(),
             4 => self.connection(),
-            _ => self.membership(),
+            5 => self.membership(),
+            _ => self.keep(),
         }
     }
 
@@ -313,6 +314,17 @@ impl Planner {
             3 => Ask::Be { agent, what: Being::Leave { group: self.group() } },
             _ => Ask::Be { agent, what: Being::Presence },
         }
+    }
+
+    fn keep(&mut self) -> Ask {
+        let (agent, key, body_len) = (self.agent(), self.dice.below(3) as u8, self.dice.range(4, 80) as u16);
+        let how = match self.dice.weighted(&[25, 35, 20, 20]) {
+            0 => Keeping::Create { body_len },
+            1 => Keeping::Put { body_len },
+            2 => Keeping::Message { message: self.dice.draw() as u32 },
+            _ => Keeping::Remove,
+        };
+        Ask::Keep { agent, key, how }
     }
 
     fn crash(&mut self) -> Step {

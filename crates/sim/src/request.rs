@@ -3,7 +3,8 @@
 use std::rc::Rc;
 
 use broker::{
-    Accept, AgentKey, Command, Delay, Door, EntryKey, Fingerprint, Identity, Nack, Register, Retention,
+    Accept, AgentKey, Command, Commit, Delay, Digest, Document, Door, EntryKey, Fingerprint, Identity, Nack,
+    RecordChange, RecordWrite, Register, Retention, Swap,
 };
 use broker::{SessionKey, Take, Time};
 use message::{Address, AgentName, AgentRef, Backoff, DeliveryId, Dialect, Guarantee, Kind, MessageId};
@@ -13,6 +14,10 @@ use crate::step::NackDelay;
 
 /// By whom everything is handed over; receipts name it.
 pub(crate) const BY: &str = "sim";
+
+/// The collection in which everything is kept, and the keys there.
+pub(crate) const COLLECTION: &str = "sim.record";
+pub(crate) const KEYS: [&str; 3] = ["a", "b", "c"];
 
 /// What the bus is asked for.
 #[derive(Clone, Debug)]
@@ -41,6 +46,19 @@ pub(crate) enum Request {
     DropDead { entry: EntryKey },
     EndWait { message: MessageId },
     Tune(Retention),
+    Keep { repo: AgentKey, key: &'static str, tick: u64, change: Kept },
+}
+
+/// What is to be under a key of a repository.
+#[derive(Clone, Debug)]
+pub(crate) enum Kept {
+    /// A new record.
+    New(Rc<[u8]>),
+    /// A record, whether there is one or not.
+    Any(Rc<[u8]>),
+    /// The record that a message is.
+    Message(MessageId),
+    Nothing,
 }
 
 /// A wish to be given messages.
@@ -86,18 +104,23 @@ impl Request {
         if let Request::Register { aliases, .. } = self {
             names.extend(aliases.iter().map(String::as_str));
         }
-        run(&self.command(&names))
+        let mut writes = Vec::new();
+        if let Request::Keep { key, change, .. } = self {
+            writes.push(change.write(key));
+        }
+        run(&self.command(&names, &writes))
     }
 
     /// Tells whether it adds to what the bus holds, and so must be refused when there is no room.
     pub(crate) fn is_new_work(&self) -> bool {
+        let is_kept = |change: &Kept| !matches!(change, Kept::Nothing);
         matches!(
             self,
             Request::Accept(_) | Request::Amend { .. } | Request::Register { .. } | Request::Join { .. }
-        )
+        ) || matches!(self, Request::Keep { change, .. } if is_kept(change))
     }
 
-    fn command<'a>(&'a self, aliases: &'a [&'a str]) -> Command<'a> {
+    fn command<'a>(&'a self, aliases: &'a [&'a str], writes: &'a [RecordWrite<'a>]) -> Command<'a> {
         match self {
             Request::Register { name, .. } => {
                 Command::Register(Register { name, aliases, dialect: Dialect::Convoke, profile: b"" })
@@ -135,7 +158,29 @@ impl Request {
             Request::DropDead { entry } => Command::DropDead { entry: *entry },
             Request::EndWait { message } => Command::EndWait { message: *message },
             Request::Tune(retention) => Command::Tune(*retention),
+            Request::Keep { repo, tick, .. } => {
+                let commit = Digest([*tick as u8; 32]);
+                Command::Commit(Commit { repo: *repo, swap: None, commit, tick: *tick, writes })
+            }
         }
+    }
+}
+
+impl Kept {
+    fn write<'a>(&'a self, key: &'a str) -> RecordWrite<'a> {
+        let set = |document, message, length: usize| RecordChange::Set {
+            cid: Digest([length as u8; 32]),
+            document,
+            message,
+            blobs: &[],
+        };
+        let (swap, change) = match self {
+            Kept::New(body) => (Swap::Nothing, set(Document::Here(body), None, body.len())),
+            Kept::Any(body) => (Swap::Anything, set(Document::Here(body), None, body.len())),
+            Kept::Message(id) => (Swap::Anything, set(Document::OfMessage(*id), Some(*id), 0)),
+            Kept::Nothing => (Swap::Anything, RecordChange::Remove),
+        };
+        RecordWrite { collection: COLLECTION, key, swap, change }
     }
 }
 

@@ -162,6 +162,7 @@ impl Run<'_> {
                 | Seen::NoRoom(_)
                 | Seen::Elapsed { .. }
                 | Seen::TurnOver { .. }
+                | Seen::Kept(_)
                 | Seen::Started { .. } => {}
             }
         }
@@ -226,6 +227,7 @@ impl Run<'_> {
             Seen::NoRoom(request) => trace.note(format_args!("  no room for {request:?}")),
             Seen::Elapsed { .. }
             | Seen::TurnOver { .. }
+            | Seen::Kept(_)
             | Seen::Told(_)
             | Seen::Crashed
             | Seen::Started { .. } => trace.note(format_args!("  {seen:?}")),

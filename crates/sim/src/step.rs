@@ -113,6 +113,12 @@ pub(crate) enum Ask {
         message: u32,
         how: Meddling,
     },
+    /// An agent that keeps a record, or keeps it no longer.
+    Keep {
+        agent: u8,
+        key: u8,
+        how: Keeping,
+    },
     RetryDead {
         nth: u32,
     },
@@ -170,6 +176,24 @@ pub(crate) enum Meddling {
     Amend { honest: bool, body_len: u16 },
     Resume,
     EndWait,
+}
+
+/// What an agent does with a record.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Keeping {
+    /// Stores it, if there is none.
+    Create {
+        body_len: u16,
+    },
+    /// Stores it, whether there is one or not.
+    Put {
+        body_len: u16,
+    },
+    /// Keeps a message that was sent as a record.
+    Message {
+        message: u32,
+    },
+    Remove,
 }
 
 /// What is different when somebody repeats itself.

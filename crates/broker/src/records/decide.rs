@@ -116,8 +116,10 @@ impl Broker {
         }
     }
 
+    /// Finds the body of a message. That of one that is over may have been trimmed already.
     fn body_of(&self, id: MessageId) -> Result<(Seq, u32), Refusal> {
-        let message = self.find(id).and_then(|key| self.message(key)).ok_or(Refusal::UnknownMessage)?;
+        let message = self.find(id).and_then(|key| self.message(key)).filter(|message| message.open > 0);
+        let message = message.ok_or(Refusal::UnknownMessage)?;
         Ok((message.body, message.bytes))
     }
 

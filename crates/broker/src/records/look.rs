@@ -54,6 +54,11 @@ impl Broker {
         Some(RepoView { rev: found.rev, commit: found.commit })
     }
 
+    /// Tells whether a record may lie where a message does: as long as that is not over.
+    pub fn can_share(&self, message: MessageId) -> bool {
+        self.find(message).and_then(|key| self.message(key)).is_some_and(|message| message.open > 0)
+    }
+
     /// Returns how many records there are.
     pub fn record_count(&self) -> u64 {
         self.records.count

@@ -91,11 +91,15 @@ impl Commit {
         let last = turn.broker().repo(self.repo).map(|repo| repo.commit);
         let head = self.head(last, tick + named.len() as u64 - 1, &named)?;
         let commit = digest(&head.cid)?;
-        let bare: Vec<_> = named.iter().map(|named| named.write(None)).collect();
+        let bare: Vec<_> = named.iter().map(|named| named.write(None, false)).collect();
         turn.broker().check_commit(&self.command(commit, tick, &bare)).map_err(CallError::Refused)?;
         let messages = self.act(turn, &named)?;
-        let writes: Vec<_> =
-            named.iter().zip(messages).map(|(named, message)| named.write(message)).collect();
+        let broker = turn.broker();
+        let writes = named.iter().zip(messages).map(|(named, message)| {
+            // One that reaches nobody is over at once.
+            named.write(message, message.is_some_and(|message| broker.can_share(message)))
+        });
+        let writes: Vec<_> = writes.collect();
         turn.execute(&Command::Commit(self.command(commit, tick, &writes)))?;
         Ok(Committed { head: Some(head), written })
     }
@@ -139,7 +143,7 @@ impl Commit {
     fn head(&self, last: Option<Digest>, rev: u64, named: &[Named<'_>]) -> Result<Head, Problem> {
         let rev = self.tid(rev)?;
         let writes: Vec<Value<'_>> = named.iter().map(Named::summary).collect();
-        let prev = last.map_or(Value::Null, |last| link(last));
+        let prev = last.map_or(Value::Null, link);
         let members: Object<'_> = [
             ("did", Value::from(self.did.as_str())),
             ("version", Value::from(1_u64)),
@@ -273,13 +277,13 @@ impl Named<'_> {
         }
     }
 
-    /// Returns the write for the broker, with the message that it is.
-    fn write(&self, message: Option<MessageId>) -> RecordWrite<'_> {
+    /// Returns the write for the broker, with the message that it is, and whether that can say it for the record.
+    fn write(&self, message: Option<MessageId>, can_share: bool) -> RecordWrite<'_> {
         let change = match &self.write.change {
             Change::Remove => RecordChange::Remove,
             Change::Set(draft) => {
                 let document = match message {
-                    Some(message) if draft.is_its_message() => Document::OfMessage(message),
+                    Some(message) if can_share && draft.is_its_message() => Document::OfMessage(message),
                     Some(_) | None => Document::Here(&draft.envelope),
                 };
                 // A message that is long over stays the one that the record was.

@@ -278,9 +278,22 @@ impl Driver {
         let mut state = Vec::new();
         node.broker.snapshot(&mut state);
         node.states.insert(last, state);
+        self.look_at_records()?;
         if self.driver_plant() == Some(DriverPlant::AckBeforeSync) {
             return self.release_up_to(last);
         }
+        Ok(())
+    }
+
+    /// Reads every record from where the bus says that it lies.
+    fn look_at_records(&mut self) -> Result<(), Stop> {
+        let Some(node) = &self.node else { return Ok(()) };
+        let mut kept = Vec::new();
+        for place in node.broker.records_before(Seq(u64::MAX), None, usize::MAX) {
+            let body = body(&node.reader, place.body)?;
+            kept.push((place.repo, place.key, body));
+        }
+        self.seen.push(Seen::Kept(kept));
         Ok(())
     }
 
@@ -362,6 +375,8 @@ pub(super) fn body(reader: &LogReader<MemDisk>, seq: Seq) -> Result<Vec<u8>, Sto
     match Event::decode(&bytes) {
         Ok((_, Event::Accepted(accepted))) => Ok(accepted.body.into_owned()),
         Ok((_, Event::Amended { body, .. } | Event::Carried { body, .. })) => Ok(body.to_vec()),
+        Ok((_, Event::RecordSet(set))) if set.place.is_none() => Ok(set.body.to_vec()),
+        Ok((_, Event::RecordCarried { body, .. })) => Ok(body.to_vec()),
         Ok((_, other)) => Ok(broken(Promise::Bodies, format_args!("no body at {seq}: {other:?}"))?),
         Err(error) => Ok(broken(Promise::Bodies, format_args!("event {seq}: {error}"))?),
     }

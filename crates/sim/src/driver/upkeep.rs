@@ -1,6 +1,6 @@
 //! Upkeep: snapshots folded in the background, trimming, and what a rotten disk must lead to.
 
-use broker::{Command, Context, Effects, MessageKey};
+use broker::{CarryRecord, Command, Context, Effects, MessageKey, RecordPlace};
 use log::{AppendError, Class, Log, MemDisk, OpenError, SegmentLog, SnapshotError, Snapshots};
 use message::Seq;
 
@@ -109,6 +109,7 @@ impl Driver {
         let before = node.durable;
         if self.driver_plant() != Some(DriverPlant::TrimWithoutCarry) {
             self.carry(before)?;
+            self.carry_records(before)?;
             self.sync_log()?;
             self.release()?;
         }
@@ -142,6 +143,32 @@ impl Driver {
             self.end_turn();
             self.append()?;
         }
+    }
+}
+
+impl Driver {
+    fn carry_records(&mut self, before: Seq) -> Result<(), Stop> {
+        let clock = self.clock;
+        let Some(node) = &mut self.node else { return Ok(()) };
+        let places = node.broker.records_before(before, None, usize::MAX);
+        if places.is_empty() {
+            return Ok(());
+        }
+        node.class = Class::Reserve;
+        for RecordPlace { repo, collection, key, body: place } in places {
+            let body = &body(&node.reader, place)?;
+            let carry = CarryRecord { repo, collection: &collection, key: &key, body };
+            let mut effects = Effects::new();
+            let mut cx = Context { now: node.now(clock), wall: clock.wall(), random: &mut self.dice };
+            let carried = node.execute(&Command::CarryRecord(carry), &mut cx, &mut effects);
+            if let Err(refusal) = carried {
+                let what = format_args!("a record is not carried: {refusal}");
+                return Ok(broken(Promise::Bodies, what)?);
+            }
+            node.held.push_back((node.broker.last(), Held::Effects(effects)));
+        }
+        self.end_turn();
+        self.append()
     }
 }
 

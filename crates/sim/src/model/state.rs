@@ -22,6 +22,8 @@ pub(crate) struct State {
     /// Ids that are known again, oldest first.
     pub(crate) known: Vec<Known>,
     pub(crate) turns: BTreeMap<String, Turn>,
+    /// What agents keep, by whose it is and its key.
+    pub(crate) records: BTreeMap<(AgentKey, Box<str>), Rc<[u8]>>,
     /// Entries so far; each has its number.
     pub(crate) orders: u64,
     pub(crate) births: u64,
@@ -206,6 +208,7 @@ impl State {
             parts: Vec::new(),
             known: Vec::new(),
             turns: BTreeMap::new(),
+            records: BTreeMap::new(),
             orders: 0,
             births: 0,
             last: Seq(0),
