@@ -33,6 +33,7 @@ mod events;
 mod history;
 mod http;
 mod inbox;
+mod lexicons;
 mod messages;
 mod query;
 mod read;
@@ -53,6 +54,7 @@ pub use error::{ClientError, Problem};
 pub use events::{Event, EventFilter, Events, EventsItem};
 pub use history::{HistoryEntry, HistoryPage, HistoryQuery};
 pub use inbox::{Delivery, Inbox, Look, Take, Taken, Waiting};
+pub use lexicons::{Lexicon, LexiconAdded};
 pub use messages::{Document, Reply, SendOptions, Sent};
 pub use secret::Token;
 pub use socket::{

@@ -12,7 +12,7 @@ use clap_complete::Shell;
 use dialect::Name;
 use json::Value;
 
-use self::remote::RemoteArgs;
+use self::remote::{RemoteArgs, SpeakerArgs};
 use self::server::{DoctorArgs, DownArgs, ServiceArgs, UpArgs};
 use self::talk::TalkCommand;
 
@@ -159,7 +159,7 @@ Examples:
     /// Work with Agent Cards: check them, build prompts from them
     #[command(subcommand, arg_required_else_help = true)]
     Card(CardCommand),
-    /// Work with AT Protocol lexicons: compare versions, check records
+    /// Work with AT Protocol lexicons: compare versions, check records, teach a bus
     #[command(subcommand, arg_required_else_help = true)]
     Lexicon(LexiconCommand),
     /// List and show the schemas that this binary carries
@@ -232,6 +232,35 @@ Example:
     Hoist {
         /// A file, or a name from `convoke schema list`
         lexicon: String,
+    },
+    /// Teach a bus lexicons; records and message content that name them are checked from then on
+    #[command(
+        after_help = "A LEXICON is a file or a folder. One that breaks the lexicon of the same name is refused,
+because records of the old one may be there already: give it a new name, or --force it.
+Needs the operator's token.
+
+Examples:
+  convoke lexicon add com.example.review.json
+  convoke lexicon add lexicons/ --force"
+    )]
+    Add {
+        /// The lexicons
+        #[arg(required = true, value_name = "LEXICON")]
+        lexicons: Vec<String>,
+        /// Replace lexicons even where that breaks readers or writers
+        #[arg(long)]
+        force: bool,
+        #[command(flatten)]
+        remote: RemoteArgs,
+    },
+    /// List the lexicons that a bus knows
+    #[command(after_help = "Example:
+  convoke lexicon list --json")]
+    List {
+        #[command(flatten)]
+        speaker: SpeakerArgs,
+        #[command(flatten)]
+        remote: RemoteArgs,
     },
 }
 

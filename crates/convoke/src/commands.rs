@@ -11,6 +11,7 @@ mod down;
 mod export;
 mod import;
 mod inbox;
+mod lexicon_add;
 mod lexicon_check;
 mod lexicon_hoist;
 mod lexicon_validate;
@@ -35,7 +36,7 @@ use ::translate::Reports;
 use crate::cli::{CardCommand, Command, LexiconCommand, LogCommand, SchemaCommand};
 use crate::failure::{Answer, Failure};
 use crate::output::Form;
-use crate::remote;
+use crate::remote::block_on;
 
 /// Runs a command.
 pub(crate) fn run(command: Command) -> Result<Answer, Failure> {
@@ -59,6 +60,12 @@ pub(crate) fn run(command: Command) -> Result<Answer, Failure> {
             lexicon_validate::run(&lexicons, &records, purpose, Form::from_flag(json))
         }
         Command::Lexicon(LexiconCommand::Hoist { lexicon }) => lexicon_hoist::run(&lexicon),
+        Command::Lexicon(LexiconCommand::Add { lexicons, force, remote }) => {
+            block_on(lexicon_add::add(&remote, &lexicons, force))
+        }
+        Command::Lexicon(LexiconCommand::List { speaker, remote }) => {
+            block_on(lexicon_add::list(&remote, &speaker))
+        }
         Command::Schema(SchemaCommand::List { json }) => schema::list(Form::from_flag(json)),
         Command::Schema(SchemaCommand::Show { name }) => schema::show(&name),
         Command::Up(args) => up::run(&args),
@@ -67,7 +74,7 @@ pub(crate) fn run(command: Command) -> Result<Answer, Failure> {
         Command::Doctor(args) => doctor::run(&args),
         Command::Log(LogCommand::Verify { data, json }) => log::verify(data, Form::from_flag(json)),
         Command::Log(LogCommand::Salvage { data, json }) => log::salvage(data, Form::from_flag(json)),
-        Command::Log(LogCommand::Trim(args)) => remote::block_on(log::trim(&args)),
+        Command::Log(LogCommand::Trim(args)) => block_on(log::trim(&args)),
         Command::Talk(command) => talk::run(command),
         Command::Completions { shell } => completions::run(shell),
     }

@@ -12,6 +12,8 @@ use crate::failure::Failure;
 pub(crate) struct Source {
     pub(crate) place: String,
     pub(crate) document: Document,
+    /// The text as it was read.
+    pub(crate) text: String,
 }
 
 /// Reads every lexicon that an argument names.
@@ -75,7 +77,10 @@ fn parse(place: String, bytes: &[u8]) -> Result<Source, Failure> {
         eprintln!("warning: {place}: {warning}");
     }
     match parsed.document {
-        Some(document) => Ok(Source { place, document }),
+        Some(document) => {
+            let text = String::from_utf8_lossy(bytes).into_owned();
+            Ok(Source { place, document, text })
+        }
         None => {
             for error in parsed.report.errors.kept() {
                 eprintln!("{place}: {error}");

@@ -5,7 +5,7 @@
 mod socket;
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
@@ -17,6 +17,7 @@ use json::Value;
 use log::Options;
 use node::{Node, Settings, StartError, SystemClock};
 use tempfile::TempDir;
+use tokio::task::JoinHandle;
 use tower::ServiceExt;
 
 pub use socket::{Closed, Frame, Socket};
@@ -40,6 +41,8 @@ pub struct Server {
     pub hub: Hub,
     authority: Authority,
     folder: TempDir,
+    /// Those who listen.
+    listening: Mutex<Vec<JoinHandle<()>>>,
 }
 
 /// What came back.
@@ -84,7 +87,8 @@ impl Server {
 
     /// Stops the bus and starts it again on what it has written.
     pub async fn restart(self, doors: impl FnOnce(Hub) -> axum::Router) -> Self {
-        let Server { router, operator, node, hub, authority, folder } = self;
+        let Server { router, operator, node, hub, authority, folder, listening } = self;
+        listening.into_inner().unwrap().iter().for_each(JoinHandle::abort);
         hub.stop();
         drop((router, hub));
         tokio::task::spawn_blocking(move || node.shut_down()).await.unwrap();
@@ -118,7 +122,8 @@ impl Server {
             lease_ms: 60_000,
         };
         let hub = Hub::new(node.clone(), history, authority.clone(), limits).await.unwrap();
-        Server { router: doors(hub.clone()), operator, node, hub, authority, folder }
+        let (router, listening) = (doors(hub.clone()), Mutex::default());
+        Server { router, operator, node, hub, authority, folder, listening }
     }
 
     /// Calls.
@@ -151,7 +156,8 @@ impl Server {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let router = self.router.clone();
-        tokio::spawn(async move { axum::serve(listener, router).await });
+        let serves = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        self.listening.lock().unwrap().push(serves);
         address
     }
 

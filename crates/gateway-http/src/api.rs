@@ -6,8 +6,8 @@ use axum::routing::{MethodRouter, delete, get, post, put};
 use gateway::{Code, Hub};
 
 use crate::{
-    agents, batch, dead, deliveries, events, inbox, messages, metrics, openapi, past, socket, status, tokens,
-    trim,
+    agents, batch, dead, deliveries, events, inbox, lexicons, messages, metrics, openapi, past, socket,
+    status, tokens, trim,
 };
 
 /// One call.
@@ -511,6 +511,28 @@ pub(crate) static CALLS: &[Call] = &[
         gives: &[(200, Form::Json("Trim"))],
         refuses: &[],
         serve: || post(trim::trim),
+    },
+    Call {
+        method: "get",
+        path: "/v1/lexicons",
+        summary: "Lists the lexicons by which records and the content of messages are checked",
+        who: Who::Token,
+        takes: &[param("documents", Place::Query, Kind::Flag, "whether the operator's come with their text")],
+        body: None,
+        gives: &[(200, Form::Json("Lexicons"))],
+        refuses: &[],
+        serve: || get(lexicons::list),
+    },
+    Call {
+        method: "put",
+        path: "/v1/lexicons",
+        summary: "Adds a lexicon, or replaces the one of the same name if that breaks nobody",
+        who: Who::Operator,
+        takes: &[param("force", Place::Query, Kind::Flag, "whether it may break the one of the same name")],
+        body: Some(Form::Document),
+        gives: &[(200, Form::Json("LexiconAdded"))],
+        refuses: &[Code::Invalid, Code::Breaking, Code::NameTaken, Code::TooMany, Code::NoRoom],
+        serve: || put(lexicons::put),
     },
 ];
 

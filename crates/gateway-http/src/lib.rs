@@ -12,6 +12,7 @@ mod dead;
 mod deliveries;
 mod events;
 mod inbox;
+mod lexicons;
 mod messages;
 mod metrics;
 mod openapi;

@@ -54,7 +54,7 @@ pub(crate) async fn upload(caller: Caller, request: Request) -> Result<Response,
 pub(crate) async fn get(visitor: Visitor, RawQuery(query): RawQuery) -> Result<Response, Refused> {
     let query = Query(query.as_deref());
     let (did, cid) = (param(query, "did")?, param(query, "cid")?);
-    let missing = || Refused::named("BlobNotFound", format!("Blob not found: {cid}"));
+    let missing = || Refused::invalid(format!("Blob not found: {cid}"));
     let digest = digest("cid", &cid)?;
     let repo = visitor
         .repo(&did)
@@ -103,7 +103,8 @@ fn respond(stored: Stored) -> Response {
 
 /// Returns what the bytes are said to be; nobody looks whether they are.
 fn mime_type(headers: &HeaderMap) -> Result<String, Refused> {
-    let Some(value) = headers.get(header::CONTENT_TYPE) else { return Ok(OCTETS.to_owned()) };
+    let missing = || Refused::invalid("Request encoding (Content-Type) required but not provided");
+    let value = headers.get(header::CONTENT_TYPE).ok_or_else(missing)?;
     let text = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default();
     let text = text.trim().to_ascii_lowercase();
     let is_mime = text.split_once('/').is_some_and(|(kind, rest)| !kind.is_empty() && !rest.is_empty());

@@ -83,7 +83,8 @@ fn name_of(code: Code) -> (u16, &'static str) {
         | Code::Expired => (400, "InvalidRequest"),
         Code::Swapped => (400, "InvalidSwap"),
         Code::UnknownRecord => (400, "RecordNotFound"),
-        Code::UnknownAgent | Code::UnknownRecipient => (400, "AccountNotFound"),
+        Code::UnknownRecipient => (400, "RecipientNotFound"),
+        Code::UnknownAgent => (403, "AccountNotFound"),
         Code::NoToken => (401, "AuthMissing"),
         Code::NotYours | Code::Host | Code::Origin | Code::NameReserved => (403, "Forbidden"),
         Code::NotFound

@@ -4,6 +4,7 @@
 //! are in the log like everything else. What they describe is checked against them: records of their collections, and
 //! the content of messages that names one as its schema.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use broker::AgentKey;
@@ -75,8 +76,14 @@ pub(crate) fn check_change(catalog: &Catalog, new: &Document) -> Result<(), Prob
     let breaking: Vec<_> = changes.iter().filter(|change| change.verdict == Verdict::Breaking).collect();
     let [first, ..] = breaking.as_slice() else { return Ok(()) };
     let detail = format!("{} breaks the lexicon of that name: {}", new.id, first.message);
-    let breaking = breaking.iter().map(|change| change.to_value().into_owned()).collect();
-    Err(Problem::new(Code::Breaking, detail).with("errors", Value::Array(breaking)))
+    let found = breaking.iter().map(|change| Finding {
+        path: change.path.clone(),
+        code: change.rule,
+        source: Source::Rule,
+        message: change.message.clone(),
+    });
+    let found = found.map(|finding| finding.to_value().into_owned()).collect();
+    Err(Problem::new(Code::Breaking, detail).with("errors", Value::Array(found)))
 }
 
 /// Checks the content of a message against the lexicon that it names as its schema; where none is known by that name,
@@ -100,20 +107,28 @@ pub(crate) fn check_content(catalog: &Catalog, message: &Message) -> Vec<Finding
 }
 
 impl Hub {
+    /// Returns the operator's lexicons by their names, as they were written.
+    pub async fn lexicon_texts(&self) -> Result<BTreeMap<String, String>, Problem> {
+        let found = self.call(|turn| {
+            let records = turn.broker().records(AgentKey::HUMAN, COLLECTION, None, None);
+            Ok(records.map(|record| (record.key.to_owned(), record.body)).collect::<Vec<_>>())
+        });
+        let (names, places): (Vec<String>, Vec<_>) = found.await?.into_iter().unzip();
+        let bodies = letters::bodies(self, &places)?;
+        let texts = bodies.iter().map(|body| {
+            let document = Envelope::open(body).map(|envelope| envelope.document).unwrap_or_default();
+            String::from_utf8_lossy(document).into_owned()
+        });
+        Ok(names.into_iter().zip(texts).collect())
+    }
+
     /// Looks at the operator's lexicons again, before a change of them is answered.
     pub async fn refresh_lexicons(&self) -> Result<(), Problem> {
-        let places = self.call(|turn| {
-            let records = turn.broker().records(AgentKey::HUMAN, COLLECTION, None, None);
-            Ok(records.map(|record| record.body).collect::<Vec<_>>())
-        });
-        let places = places.await?;
         let mut documents = dialect_comms::catalog().documents().to_vec();
-        for body in letters::bodies(self, &places)? {
-            let text = Envelope::open(&body).map(|envelope| envelope.document);
-            let parsed = text.map(|text| Document::parse(text, Limits::DOCUMENT));
-            match parsed.and_then(|parsed| parsed.document) {
+        for (name, text) in self.lexicon_texts().await? {
+            match Document::parse(text.as_bytes(), Limits::DOCUMENT).document {
                 Some(document) => documents.push(document),
-                None => tracing::warn!("a stored lexicon cannot be read, and nothing is checked by it"),
+                None => tracing::warn!("the lexicon {name} cannot be read, and nothing is checked by it"),
             }
         }
         let catalog = Catalog::new(documents);

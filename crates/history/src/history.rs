@@ -57,6 +57,8 @@ pub(crate) struct Shared {
     /// Whether the log may forget what the tables know, and whether they are written accordingly.
     pub(crate) outlives: AtomicBool,
     pub(crate) is_careful: AtomicBool,
+    /// Whether the log waits for texts to be indexed.
+    pub(crate) is_awaited: AtomicBool,
 }
 
 impl History {
@@ -73,6 +75,7 @@ impl History {
         let shared = Arc::new(Shared {
             outlives: AtomicBool::new(settings.outlives_log),
             is_careful: AtomicBool::new(settings.outlives_log),
+            is_awaited: AtomicBool::new(false),
             settings,
             records: Records::new(reader),
             pool: Pool::default(),
@@ -118,6 +121,7 @@ impl History {
         }
         let Position { applied, indexed, .. } = self.position();
         let read = if shared.settings.text_chunk > 0 { applied.min(indexed) } else { applied };
+        shared.is_awaited.store(read < applied, Ordering::Release);
         // A failure here is one of reading or writing too, and then there is trouble.
         Store::secure(&shared.settings.file).is_ok_and(|is_safe| is_safe).then_some(read)
     }
@@ -228,7 +232,7 @@ impl Shared {
     }
 
     /// Tells whether somebody waits for the tables, or follows them.
-    pub(crate) fn is_awaited(&self) -> bool {
+    pub(crate) fn is_watched(&self) -> bool {
         self.questions.load(Ordering::Relaxed) > 0 || self.applied.receiver_count() > 0
     }
 

@@ -72,14 +72,14 @@ impl Store {
         Ok(self.connection.pragma_update(None, "synchronous", "NORMAL")?)
     }
 
-    /// Makes everything that was committed safe from a power loss; tells whether it is.
+    /// Makes everything that was committed safe from a power loss, without waiting for anybody; tells whether it is.
     pub(crate) fn secure(file: &Path) -> Result<bool, HistoryError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(file, flags)?;
         connection.busy_timeout(PATIENCE)?;
         connection.pragma_update(None, "synchronous", "FULL")?;
         let (is_busy, frames, copied): (bool, i64, i64) =
-            connection.query_row("PRAGMA wal_checkpoint(FULL)", [], |row| {
+            connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
                 Ok((row.get(0)?, row.get(1)?, row.get(2)?))
             })?;
         let failed = |source| HistoryError::File { file: file.to_owned(), source };

@@ -133,7 +133,8 @@ impl<'s> Worker<'s> {
         }
         let is_fast = self.is_fast(durable);
         let waiting = durable.0.saturating_sub(self.marks.applied.0);
-        if is_fast && waiting < WAITING_EVENTS_MAX && !self.shared.is_awaited() {
+        let is_awaited = self.shared.is_awaited.load(Ordering::Acquire);
+        if is_fast && waiting < WAITING_EVENTS_MAX && !is_awaited && !self.shared.is_watched() {
             std::thread::sleep(REST);
             return Ok(());
         }
@@ -144,7 +145,7 @@ impl<'s> Worker<'s> {
         let is_behind = self.marks.applied < durable;
         if self.has_texts() {
             let settings = &self.shared.settings;
-            let is_fast = is_behind || is_fast;
+            let is_fast = (is_behind || is_fast) && !is_awaited;
             self.index(if is_fast { settings.text_slice } else { settings.text_chunk })?;
         }
         Ok(())

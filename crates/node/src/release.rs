@@ -193,13 +193,20 @@ impl Outbox {
         (self.keeper.first(), self.keeper.bytes())
     }
 
-    /// Returns how much fits into the next batch, when segments have been made ready.
-    pub(crate) fn room_when_kept(&self) -> Room {
+    /// Returns how much fits into the next batch, when segments have been made ready. A disk that is not known to be
+    /// full is asked here, should the upkeep be late.
+    pub(crate) fn room_when_kept(&self, wanted: u64) -> Room {
         let mut state = self.lock();
         while !state.is_kept && !state.done && state.fatal.is_none() {
             state = self.advanced.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         drop(state);
+        let room = self.room();
+        if room.bytes >= wanted || self.keeper.ready().is_full {
+            return room;
+        }
+        // A failure poisons the log, and the next append says so.
+        drop(self.keeper.keep());
         self.room()
     }
 

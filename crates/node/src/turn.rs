@@ -64,7 +64,7 @@ impl Turn<'_> {
         if let Some(bytes) = growth(command) {
             let bytes = self.batch.bytes() + bytes + OVERHEAD_BYTES;
             if bytes > self.room {
-                self.room = self.outbox.room_when_kept().bytes;
+                self.room = self.outbox.room_when_kept(bytes).bytes;
             }
             if bytes > self.room {
                 return Err(CallError::NoRoom);

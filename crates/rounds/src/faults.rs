@@ -14,6 +14,7 @@ mod scene;
 mod settings;
 mod sockets;
 mod stops;
+mod trims;
 
 use std::path::PathBuf;
 
@@ -97,6 +98,7 @@ pub const PARTS: &[Part] = &[
     },
     Part { name: "kills", summary: "killed under load, at any instant", run: kills },
     Part { name: "doors", summary: "killed under load, with clients at every door", run: doors },
+    Part { name: "trims", summary: "a log that is kept short, killed under load", run: trims::run },
     Part { name: "full", summary: "a full disk", run: disk::full },
     Part { name: "slow-disk", summary: "a disk that takes its time", run: disk::slow },
     Part { name: "pause", summary: "the process sleeps, the clock jumps", run: stops::pause },

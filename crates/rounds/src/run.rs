@@ -86,6 +86,8 @@ pub fn run(plan: &Plan) -> anyhow::Result<Summary> {
         .set("LOG_RECORD_BYTES", "3MiB")
         .set("LIMITS_MESSAGE_BYTES", "1MiB")
         .set("LOG_SNAPSHOT_BYTES", "1MiB");
+    // Every other time the log is kept short, too.
+    let launch = if plan.seed % 2 == 1 { launch.set("LOG_KEEP_BYTES", "8MiB") } else { launch };
     let first = launch.start()?;
     let mut tokens = HashMap::new();
     for (agent, dialect) in plan.cast.agents() {
@@ -150,7 +152,7 @@ fn kill_and_start(
 }
 
 /// Lets the program check its own log.
-fn verify(launch: &Launch) -> anyhow::Result<()> {
+pub(crate) fn verify(launch: &Launch) -> anyhow::Result<()> {
     let mut command = Command::new(&launch.binary);
     let output = command.args(["log", "verify", "--data"]).arg(launch.data()).output();
     let output = output.context("starting log verify")?;

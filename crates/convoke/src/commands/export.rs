@@ -1,6 +1,6 @@
 //! `convoke export`: everything as JSON Lines, one message in memory at a time.
 //!
-//! The first line says what it is; then come the agents, then the messages in the order in which they came, each as
+//! The first line says what it is; then come the agents and the operator's lexicons, then the messages in the order in which they came, each as
 //! its sender wrote it, with its receipt. Tokens are not part of it: the bus does not know them either.
 
 use client::{Agent, Client, ClientError, HistoryEntry, HistoryQuery};
@@ -30,6 +30,12 @@ pub(crate) async fn run(args: &RemoteArgs) -> Result<Answer, Failure> {
     let agents = client.agents().await.map_err(failure)?;
     for agent in &agents {
         output.line(agent_line(agent))?;
+    }
+    for lexicon in client.lexicon_documents().await.map_err(failure)? {
+        if let Some(document) = lexicon.document {
+            let line = [("type", Value::from("lexicon")), ("document", document)];
+            output.line(Value::Object(line.into_iter().collect()))?;
+        }
     }
     let mut query = HistoryQuery::default();
     (query.after, query.limit) = (Some(0), Some(PAGE));

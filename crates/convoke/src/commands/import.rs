@@ -55,6 +55,7 @@ struct Counts {
     agents_made: u64,
     agents_known: u64,
     memberships: u64,
+    lexicons: u64,
     sent: u64,
     duplicates: u64,
     left_out: u64,
@@ -103,9 +104,11 @@ impl Import<'_> {
             match (line, std::mem::replace(&mut is_first, false)) {
                 (Line::Head, true) => {}
                 (Line::Agent(agent), false) => self.agent(&agent).await?,
+                (Line::Lexicon(document), false) => self.lexicon(&document).await?,
                 (Line::Message(message), false) => self.message(&message).await?,
                 (Line::Gone, false) => self.counts.left_out += 1,
-                (Line::Head, false) | (Line::Agent(_) | Line::Message(_) | Line::Gone, true) => {
+                (Line::Head, false)
+                | (Line::Agent(_) | Line::Lexicon(_) | Line::Message(_) | Line::Gone, true) => {
                     return Err(Failure::wrong_use(format!("{file}:{}: not an export", document.line))
                         .hint("the first line says that it is one, and no other does"));
                 }
@@ -136,6 +139,15 @@ impl Import<'_> {
         for address in &agent.memberships {
             let joined = remote.client.join(&agent.name, address).await;
             joined.map_err(|error| remote.failure(&error))?;
+        }
+        Ok(())
+    }
+
+    async fn lexicon(&mut self, document: &str) -> Result<(), Failure> {
+        self.counts.lexicons += 1;
+        if self.wanted.effect == Effect::Done {
+            let added = self.remote.client.put_lexicon(document, false).await;
+            added.map_err(|error| self.remote.failure(&error))?;
         }
         Ok(())
     }
@@ -180,6 +192,7 @@ impl Counts {
             ("agents_made", self.agents_made),
             ("agents_known", self.agents_known),
             ("memberships", self.memberships),
+            ("lexicons", self.lexicons),
             ("sent", self.sent),
             ("duplicates", self.duplicates),
             ("left_out", self.left_out),

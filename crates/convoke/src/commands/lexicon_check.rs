@@ -57,7 +57,7 @@ fn changes(old: &Document, new: &Document) -> Vec<(String, Change)> {
 fn by_id(sources: Vec<Source>) -> Result<BTreeMap<String, Document>, Failure> {
     let mut places: BTreeMap<String, String> = BTreeMap::new();
     let mut documents = BTreeMap::new();
-    for Source { place, document } in sources {
+    for Source { place, document, .. } in sources {
         let id = document.id.to_string();
         if let Some(other) = places.insert(id.clone(), place.clone()) {
             let message = format!("{other} and {place} both define {id}");

@@ -19,7 +19,29 @@ fn filled() -> Shell {
     shell.yes("send --from ann --to bob Hello");
     shell.yes("send --from ann --to '#deploys' 'Version 7 is out'");
     shell.yes("send --from human --to ann 'Well done'");
+    shell.file("review.json", REVIEW);
+    shell.yes("lexicon add review.json");
     shell
+}
+
+const REVIEW: &str = r#"{"lexicon":1,"id":"com.example.review","description":"What somebody thinks of it.","defs":{"main":{"type":"record","key":"tid","record":{"type":"object","required":["stars"],"properties":{"stars":{"type":"integer"}}}}}}"#;
+
+#[test]
+fn lexicons_are_added_listed_and_kept_from_breaking() {
+    let mut shell = Shell::new();
+    shell.file("review.json", REVIEW);
+    shell.file("other.json", &REVIEW.replace("integer", "string"));
+    shell.file("broken.json", "{\"lexicon\":1}");
+    let shown = shell.transcript(&[
+        "lexicon add review.json",
+        "lexicon add review.json",
+        "lexicon add other.json",
+        "lexicon add other.json --force --json",
+        "lexicon add broken.json",
+        "lexicon list",
+        "lexicon list --json",
+    ]);
+    insta::assert_snapshot!(shown);
 }
 
 /// The lines of an export without what a new bus gives anew.

@@ -26,6 +26,7 @@ mod tail;
 mod talk;
 mod tls;
 mod translate;
+mod trim;
 mod up;
 mod validate;
 mod wire;

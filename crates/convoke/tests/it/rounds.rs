@@ -90,6 +90,11 @@ fn urgent_comes_first_and_nothing_starves() {
 }
 
 #[test]
+fn a_log_that_is_kept_short_loses_nothing_and_stays_short() {
+    run("trims");
+}
+
+#[test]
 fn a_full_disk_refuses_new_messages_only() {
     run("full");
 }

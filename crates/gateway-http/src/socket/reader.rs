@@ -74,7 +74,13 @@ impl Reader {
     /// Reads until the peer or the writer is gone.
     pub(super) async fn run(&mut self, frames: SplitStream<WebSocket>) {
         let mut chunks = frames.ready_chunks(FRAMES_MAX);
-        while let Ok(Some(chunk)) = timeout(SILENCE_TIME, chunks.next()).await {
+        loop {
+            let next = tokio::select! {
+                next = timeout(SILENCE_TIME, chunks.next()) => next,
+                // Who cannot be written to is not listened to: what it holds goes back at once.
+                () = self.out.closed() => break,
+            };
+            let Ok(Some(chunk)) = next else { break };
             let Some(is_over) = self.take(chunk).await else { break };
             if is_over {
                 break;

@@ -31,14 +31,13 @@ pub(super) struct Listed {
 
 /// Collects now and from time to time, until the bus stops.
 pub(crate) fn collect(hub: &Hub, door: &Arc<Door>) {
-    let (hub, blobs) = (hub.clone(), door.blobs.clone());
+    let (hub, blobs, mut stopping) = (hub.clone(), door.blobs.clone(), hub.stopping());
     tokio::spawn(async move {
-        let mut stopping = hub.stopping();
         loop {
             blobs.collect(&hub, KEPT).await;
             tokio::select! {
                 () = tokio::time::sleep(PAUSE) => {}
-                _ = stopping.changed() => return,
+                _ = stopping.wait_for(|stops| *stops) => return,
             }
         }
     });

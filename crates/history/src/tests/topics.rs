@@ -28,19 +28,20 @@ fn all(history: &History, name: &str, scope: Scope, limit: usize) -> Vec<Post> {
 fn by_hand(world: &World) -> BTreeMap<String, Vec<(Seq, Sha256)>> {
     let mut groups: BTreeMap<GroupKey, String> = BTreeMap::from([(GroupKey::ALL, "all".to_owned())]);
     let mut topics: BTreeMap<String, Vec<(Seq, Sha256)>> = BTreeMap::new();
-    world.events(|seq, _, event| match event {
-        Event::GroupMade { group, address } => drop(groups.insert(*group, address.to_string())),
-        Event::Accepted(accepted) => {
-            let digest = Sha256::of(Envelope::open(&accepted.body).unwrap().document);
-            let groups = accepted.targets.iter().filter_map(|target| match target {
-                Target::Group { group, .. } => Some(groups[group].clone()),
-                _ => None,
-            });
-            for topic in groups.chain(accepted.task.map(|task| format!("task:{task}"))) {
-                topics.entry(topic).or_default().push((seq, digest));
+    world.events(|seq, _, event| {
+        if let Event::GroupMade { group, address } = event {
+            groups.insert(*group, address.to_string());
+        }
+        let Event::Accepted(accepted) = event else { return };
+        let digest = Sha256::of(Envelope::open(&accepted.body).unwrap().document);
+        for target in &accepted.targets {
+            if let Target::Group { group, .. } = target {
+                topics.entry(groups[group].clone()).or_default().push((seq, digest));
             }
         }
-        _ => {}
+        if let Some(task) = accepted.task {
+            topics.entry(format!("task:{task}")).or_default().push((seq, digest));
+        }
     });
     topics
 }

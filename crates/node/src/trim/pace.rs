@@ -8,6 +8,7 @@ use message::Seq;
 const AGAIN: Duration = Duration::from_secs(1);
 /// How many times as long as a trim took nothing more is trimmed, so that it is a small part of all work.
 const REST: u32 = 10;
+const REST_MAX: Duration = Duration::from_secs(60);
 
 /// When to look.
 #[derive(Default)]
@@ -38,7 +39,7 @@ impl Pace {
     /// Notes a look.
     pub(crate) fn looked(&mut self, begun: Duration, now: Duration, newest: Seq, looked: &Looked) {
         self.seen = Some(newest);
-        self.not_before = now + now.saturating_sub(begun) * REST;
+        self.not_before = now + (now.saturating_sub(begun) * REST).min(REST_MAX);
         self.due = match looked {
             Looked::Done(wait) => wait.map(|wait| now + wait),
             Looked::Hindered => Some(now + AGAIN),

@@ -11,6 +11,8 @@ pub(super) enum Line {
     /// It says that this is an export.
     Head,
     Agent(ExportedAgent),
+    /// A lexicon of the operator, as it was written.
+    Lexicon(String),
     Message(ExportedMessage),
     /// A message that was over, of which only its receipt was left.
     Gone,
@@ -54,6 +56,10 @@ pub(super) fn read(bytes: &[u8], limits: Limits) -> Result<Line, String> {
         },
         Some("agent") => agent(&value).map(Line::Agent),
         Some("message") if value.get("gone").and_then(Value::as_bool) == Some(true) => Ok(Line::Gone),
+        Some("lexicon") => {
+            let document = value.get("document").ok_or("a lexicon without its document")?;
+            Ok(Line::Lexicon(document.to_json()))
+        }
         Some("message") => message(&value).map(Line::Message),
         Some(_) | None => Err("neither an agent nor a message".to_owned()),
     }

@@ -63,7 +63,8 @@ pub(super) async fn serve(
         hosts: super::hosts(&settings),
         metrics_public: settings.metrics_public,
     };
-    let hub = Hub::new(node.clone(), history, authority, settings.hub.clone()).await.map_err(stopped)?;
+    let hub =
+        Hub::new(node.clone(), history.clone(), authority, settings.hub.clone()).await.map_err(stopped)?;
     let doorways = doorways(&hub, settings.xrpc(data));
     drop(server.routes.send_replace(gateway_http::router(hub.clone(), doorways)));
     note_running(&url, data)?;
@@ -74,6 +75,8 @@ pub(super) async fn serve(
     };
     hub.stop();
     server.stop(settings.serve.stop_grace / 2, node).await;
+    // Its file is then whole by itself, and need not be checked at the next start.
+    tokio::task::block_in_place(|| history.join());
     folder::Running::remove(data);
     ended
 }
