@@ -181,10 +181,9 @@ impl Broker {
             Command::DropDead { entry } => self.drop_dead(*entry),
             Command::EndWait { message } => self.end_wait(*message),
             Command::Due(due) => self.decide_due(cx, *due),
-            Command::Carry { of, place, body } => self.carry(*of, *place, body),
+            Command::Carry { of, place, body } => self.carry(of, *place, body),
             Command::Tune(retention) => Ok(Decision::done(vec![Event::Tuned(*retention)])),
             Command::Commit(commit) => self.commit_records(commit),
-            Command::CarryRecord(carry) => self.carry_record(carry),
         }
     }
 

@@ -63,13 +63,11 @@ pub enum Command<'a> {
     Due(Due),
     /// Carries a living body to the end of the log, so that its old place can be trimmed. Refused if the body lies
     /// elsewhere by now, or nothing needs it any more.
-    Carry { of: Holder, place: Seq, body: &'a [u8] },
+    Carry { of: &'a Holder, place: Seq, body: &'a [u8] },
     /// Sets how much is remembered of what is over.
     Tune(Retention),
     /// Writes and removes records of a repository, all together or not at all.
     Commit(Commit<'a>),
-    /// Carries the document of a record to the end of the log, so that its old place can be trimmed.
-    CarryRecord(CarryRecord<'a>),
 }
 
 /// An agent to make known.
@@ -248,21 +246,8 @@ pub enum RecordChange<'a> {
 pub enum Document<'a> {
     /// In the command. Not read here.
     Here(&'a [u8]),
-    /// The message says it already.
+    /// An open message says it already.
     OfMessage(MessageId),
-}
-
-/// A record whose document is carried to the end of the log.
-#[derive(Clone, Copy, Debug)]
-pub struct CarryRecord<'a> {
-    /// Whose repository it is in.
-    pub repo: AgentKey,
-    /// Its collection.
-    pub collection: &'a str,
-    /// Its key.
-    pub key: &'a str,
-    /// Its document.
-    pub body: &'a [u8],
 }
 
 /// Something whose time has come.

@@ -15,7 +15,7 @@ use message::{MessageId, Seq};
 use crate::broker::Broker;
 use crate::{AgentKey, Digest, Time};
 
-pub use look::{RecordPlace, RecordView, RepoView};
+pub use look::{RecordName, RecordView, RepoView, WrittenRecord};
 
 /// Bytes of the name of a collection.
 pub(crate) const COLLECTION_BYTES_MAX: usize = 317;
@@ -34,6 +34,9 @@ pub(crate) struct Records {
     pub(crate) repos: BTreeMap<AgentKey, Repo>,
 }
 
+/// Records of one repository, by collection and key.
+type Names = BTreeSet<(Box<str>, Box<str>)>;
+
 /// What one agent keeps.
 #[derive(Default)]
 pub(crate) struct Repo {
@@ -44,7 +47,7 @@ pub(crate) struct Repo {
     /// Records by collection and key; no collection is empty.
     pub(crate) collections: BTreeMap<Box<str>, BTreeMap<Box<str>, Record>>,
     /// Which records refer to a blob.
-    pub(crate) blobs: BTreeMap<Digest, BTreeSet<(Box<str>, Box<str>)>>,
+    pub(crate) blobs: BTreeMap<Digest, Names>,
 }
 
 /// A record. Its document is in the log.

@@ -5,10 +5,10 @@ use message::Seq;
 
 use crate::broker::{Applied, Broker, Decided, Decision};
 use crate::effect::Effects;
-use crate::{Event, MessageKey, Misfit, Refusal, Retention};
+use crate::{Event, MessageKey, Misfit, RecordName, Refusal, Retention};
 
 /// A body that must not be given up: something that is not over needs it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Living {
     /// What needs it.
     pub of: Holder,
@@ -19,21 +19,51 @@ pub struct Living {
 }
 
 /// What can need a body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Holder {
     /// A message that is not settled.
     Message(MessageKey),
+    /// A record, for as long as there is one of that name. One that is a message may lie where the message does; each
+    /// of the two needs the body, and each is carried.
+    Record(RecordName),
+}
+
+/// Where a look for living bodies goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LookFrom {
+    /// At a place of the messages.
+    Messages(u32),
+    /// Behind a record, or at the first.
+    Records(Option<RecordName>),
+}
+
+impl LookFrom {
+    /// Where a look begins. Messages come before records: by the time that records are looked at no open message lies
+    /// before the place, and only where an open one lies can a record be put.
+    pub const START: LookFrom = LookFrom::Messages(0);
 }
 
 impl Broker {
     /// Looks for living bodies before a place: everything that whoever trims the log must carry forward first.
     ///
-    /// One look passes at most so many places of the state, so that nobody waits for it. It begins at 0 and returns
-    /// where to go on, or nothing when all has been seen. Bodies only ever move to the end of the log, so whatever
-    /// happens between two parts of a look, none before the place is missed.
-    pub fn bodies_before(&self, place: Seq, from: u64, places_max: u32) -> (Vec<Living>, Option<u64>) {
-        let first = u32::try_from(from).unwrap_or(u32::MAX);
-        let end = first.saturating_add(places_max.max(1));
+    /// One look passes at most so many places of the state, so that nobody waits for it. It returns where to go on, or
+    /// nothing when all has been seen. Bodies only ever move to the end of the log, so whatever happens between two
+    /// parts of a look, none before the place is missed.
+    pub fn bodies_before(
+        &self,
+        place: Seq,
+        from: LookFrom,
+        places_max: u32,
+    ) -> (Vec<Living>, Option<LookFrom>) {
+        let places_max = places_max.max(1);
+        match from {
+            LookFrom::Messages(first) => self.messages_before(place, first, places_max),
+            LookFrom::Records(after) => self.records_before(place, after.as_ref(), places_max),
+        }
+    }
+
+    fn messages_before(&self, place: Seq, first: u32, places_max: u32) -> (Vec<Living>, Option<LookFrom>) {
+        let end = first.saturating_add(places_max);
         let living = self.messages.range(first, end).filter(|(_, message)| {
             // What is settled may go.
             message.open > 0 && message.body < place
@@ -43,11 +73,37 @@ impl Broker {
             place: message.body,
             bytes: message.bytes.into(),
         });
-        (bodies.collect(), (end < self.messages.end()).then_some(end.into()))
+        let next = match end < self.messages.end() {
+            true => Some(LookFrom::Messages(end)),
+            false => (self.records.count > 0).then_some(LookFrom::Records(None)),
+        };
+        (bodies.collect(), next)
     }
 
-    pub(crate) fn carry<'a>(&self, of: Holder, place: Seq, body: &'a [u8]) -> Decided<'a> {
-        let Holder::Message(message) = of;
+    fn records_before(
+        &self,
+        place: Seq,
+        after: Option<&RecordName>,
+        places_max: u32,
+    ) -> (Vec<Living>, Option<LookFrom>) {
+        let mut bodies = Vec::new();
+        let next = self.records.look(after, places_max, |name, record| {
+            if record.body < place {
+                let (of, bytes) = (Holder::Record(name()), record.bytes.into());
+                bodies.push(Living { of, place: record.body, bytes });
+            }
+        });
+        (bodies, next.map(|name| LookFrom::Records(Some(name))))
+    }
+
+    pub(crate) fn carry<'a>(&self, of: &'a Holder, place: Seq, body: &'a [u8]) -> Decided<'a> {
+        match of {
+            Holder::Message(message) => self.carry_message(*message, place, body),
+            Holder::Record(name) => self.carry_record(name, place, body),
+        }
+    }
+
+    fn carry_message<'a>(&self, message: MessageKey, place: Seq, body: &'a [u8]) -> Decided<'a> {
         let is_it = |known: &&crate::entry::Message| {
             known.open > 0 && known.body == place && known.bytes as usize == body.len()
         };

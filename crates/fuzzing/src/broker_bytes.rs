@@ -2,7 +2,8 @@
 //! at a state that was read blows nothing up, whatever the state says.
 
 use broker::{
-    Accept, Broker, Command, Context, Effects, Event, Fingerprint, Identity, Limits, Random, Register,
+    Accept, Broker, Command, Context, Effects, Event, Fingerprint, Identity, Limits, LookFrom, Random,
+    Register,
 };
 use broker::{Retries, Settings, Time};
 use message::{Dialect, Guarantee, Kind, Priority, Seq};
@@ -61,8 +62,13 @@ fn look(broker: &Broker) {
         assert!(broker.receipt(dead.id).is_some(), "a dead letter has a receipt");
     }
     assert!(broker.counts().agents <= u64::from(u32::MAX), "agents have numbers");
-    let (bodies, _) = broker.bodies_before(Seq(u64::MAX), 0, LOOKS_MAX as u32);
-    assert!(bodies.len() <= LOOKS_MAX, "bodies are listed in part");
+    let mut from = Some(LookFrom::START);
+    for _ in 0..LOOKS_MAX {
+        let Some(here) = from else { break };
+        let (bodies, next) = broker.bodies_before(Seq(u64::MAX), here, LOOKS_MAX as u32);
+        assert!(bodies.len() <= LOOKS_MAX, "bodies are listed in part");
+        from = next;
+    }
 }
 
 /// Makes a state in which some events fit: two agents, of whom one has a message waiting.

@@ -4,6 +4,7 @@
 //! what it might read with a call, and no more.
 
 mod frames;
+mod kept;
 mod places;
 mod wishes;
 
@@ -15,7 +16,7 @@ use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use futures_util::stream::{SplitSink, SplitStream};
-use futures_util::{SinkExt, StreamExt};
+use futures_util::{FutureExt, SinkExt, StreamExt};
 use gateway::{Code, OpenConnection, Problem, Query};
 use message::Seq;
 use tokio::sync::watch;
@@ -23,6 +24,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout, timeout_at}
 
 use crate::refused::Refused;
 use crate::visitor::{self, Visitor};
+use kept::Kept;
 use wishes::Wishes;
 
 /// Bytes of what a subscriber says at most.
@@ -36,6 +38,7 @@ const SILENCE_TIME: Duration = Duration::from_secs(90);
 const CLOSE_STOPPING: u16 = 1001;
 const CLOSE_UNREADABLE: u16 = 1007;
 const CLOSE_POLICY: u16 = 1008;
+const CLOSE_AGAIN: u16 = 1013;
 
 /// Somebody who follows.
 struct Follower {
@@ -82,7 +85,10 @@ impl Follower {
     async fn run(mut self, mut said: SplitStream<WebSocket>) {
         let end = match self.greet(&mut said).await {
             Some(end) => end,
-            None => self.follow(&mut said).await,
+            None => match self.tell_kept(&mut said).await {
+                Ok(()) => self.follow(&mut said).await,
+                Err(end) => end,
+            },
         };
         if let End::Told(code, reason) = end {
             let frame = CloseFrame { code, reason: reason.into() };
@@ -106,6 +112,30 @@ impl Follower {
             }
         }
         None
+    }
+
+    /// Writes what was written behind the cursor and is not in the log any more.
+    async fn tell_kept(&mut self, said: &mut SplitStream<WebSocket>) -> Result<(), End> {
+        let unreadable = |_| End::Told(CLOSE_STOPPING, "the records cannot be read");
+        let kept = Kept::behind(&self.visitor, self.wishes.cursor, &mut self.after).await;
+        let Some(mut kept) = kept.map_err(unreadable)? else { return Ok(()) };
+        while let Some(texts) = kept.next(&self.visitor, &self.wishes).await.map_err(unreadable)? {
+            for text in texts {
+                if !self.write(Message::Text(text.into())).await {
+                    return Err(End::Quiet);
+                }
+            }
+            while let Some(message) = said.next().now_or_never() {
+                match message {
+                    Some(Ok(message)) => self.hear(&message)?,
+                    Some(Err(_)) | None => return Err(End::Quiet),
+                }
+            }
+            if *self.visitor.hub.stopping().borrow() || !self.is_welcome() {
+                return Err(End::Told(CLOSE_POLICY, "stopping, or the token is good no more"));
+            }
+        }
+        Ok(())
     }
 
     async fn follow(&mut self, said: &mut SplitStream<WebSocket>) -> End {
@@ -147,8 +177,12 @@ impl Follower {
     async fn catch_up(&mut self) -> Result<bool, End> {
         let piece = places::read(&self.visitor.hub, self.after).await;
         let piece = piece.ok_or(End::Told(CLOSE_STOPPING, "the log cannot be read"))?;
+        if piece.is_cut {
+            // With a cursor it is told what is still there of it.
+            return Err(End::Told(CLOSE_AGAIN, "too far behind: come again with your cursor"));
+        }
         self.after = piece.upto;
-        let texts = frames::write(&self.visitor, &self.wishes, &piece.events).await;
+        let texts = frames::write(&self.visitor, &self.wishes, &piece.events);
         for text in texts {
             if !self.write(Message::Text(text.into())).await {
                 return Err(End::Quiet);

@@ -9,6 +9,7 @@ mod records;
 mod sessions;
 mod stream;
 mod tokens;
+mod trims;
 
 use axum::body::Body;
 use axum::http::{Request, header};

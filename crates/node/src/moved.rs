@@ -26,12 +26,15 @@ impl Moved {
     pub(crate) fn note(&self, moves: &[(Seq, Seq)]) {
         let mut known = self.moves.write().unwrap_or_else(PoisonError::into_inner);
         for (from, to) in moves {
+            // What two needed was carried for each of them, from one place to two.
+            if known.to.insert(*from, *to).is_some() {
+                continue;
+            }
             if known.order.len() == MOVES_MAX
                 && let Some(oldest) = known.order.pop_front()
             {
                 known.to.remove(&oldest);
             }
-            known.to.insert(*from, *to);
             known.order.push_back(*from);
         }
     }

@@ -8,6 +8,7 @@ mod trimmer;
 
 use std::time::Duration;
 
+use broker::{Holder, Living, RecordName};
 use log::Extent;
 use message::Seq;
 
@@ -16,6 +17,15 @@ pub(crate) use trimmer::{Plan, Trimmer};
 
 /// What carrying a body costs beside its bytes: frame and event.
 const CARRY_BYTES: u64 = 96;
+
+/// Returns what carrying a body adds to the log.
+fn cost(living: &Living) -> u64 {
+    let name_bytes = match &living.of {
+        Holder::Message(_) => 0,
+        Holder::Record(RecordName { collection, key, .. }) => collection.len() + key.len(),
+    };
+    living.bytes + CARRY_BYTES + name_bytes as u64
+}
 
 /// How much of the log is kept. What neither bound names is kept whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -105,24 +115,32 @@ impl Hindrance {
 /// What is needed of each of the oldest segments.
 pub(crate) struct Tally {
     extents: Vec<Extent>,
-    needed: Vec<u64>,
-    count: Vec<u64>,
+    needed: Vec<Needed>,
+}
+
+/// What is needed of one segment.
+#[derive(Clone, Copy, Default)]
+struct Needed {
+    count: u64,
+    bytes: u64,
+    /// What carrying it adds to the log.
+    cost: u64,
 }
 
 impl Tally {
     /// Begins to count what is needed of segments; `extents` has the one behind them too.
     pub(crate) fn new(extents: &[Extent]) -> Self {
         let sealed = extents.len().saturating_sub(1);
-        Tally { extents: extents.to_vec(), needed: vec![0; sealed], count: vec![0; sealed] }
+        Tally { extents: extents.to_vec(), needed: vec![Needed::default(); sealed] }
     }
 
     /// Counts a body.
-    pub(crate) fn add(&mut self, place: Seq, bytes: u64) {
-        let behind = self.extents.partition_point(|extent| extent.first <= place);
-        let at = behind.saturating_sub(1);
-        if let (Some(needed), Some(count)) = (self.needed.get_mut(at), self.count.get_mut(at)) {
-            *needed += bytes + CARRY_BYTES;
-            *count += 1;
+    pub(crate) fn add(&mut self, living: &Living) {
+        let behind = self.extents.partition_point(|extent| extent.first <= living.place);
+        if let Some(needed) = self.needed.get_mut(behind.saturating_sub(1)) {
+            needed.count += 1;
+            needed.bytes += living.bytes;
+            needed.cost += cost(living);
         }
     }
 
@@ -131,7 +149,7 @@ impl Tally {
     pub(crate) fn affordable(&self, bytes_max: u64) -> usize {
         let (mut needed, mut freed, mut affordable) = (0_u64, 0_u64, 0);
         for (at, extent) in self.extents[..self.needed.len()].iter().enumerate() {
-            needed += self.needed[at];
+            needed += self.needed[at].cost;
             freed += extent.bytes;
             if needed <= freed / 2 && needed <= bytes_max {
                 affordable = at + 1;
@@ -146,9 +164,8 @@ impl Tally {
             first: self.extents[segments].first,
             segments: segments as u64,
             bytes: self.extents[..segments].iter().map(|extent| extent.bytes).sum(),
-            carried: self.count[..segments].iter().sum(),
-            carried_bytes: self.needed[..segments].iter().sum::<u64>()
-                - CARRY_BYTES * self.count[..segments].iter().sum::<u64>(),
+            carried: self.needed[..segments].iter().map(|needed| needed.count).sum(),
+            carried_bytes: self.needed[..segments].iter().map(|needed| needed.bytes).sum(),
             hindrance: None,
         }
     }

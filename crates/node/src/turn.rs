@@ -211,7 +211,6 @@ fn growth(command: &Command<'_>) -> Option<u64> {
         | Command::EndWait { .. }
         | Command::Due(_)
         | Command::Carry { .. }
-        | Command::CarryRecord(_)
         | Command::Tune(_) => None,
     }
 }

@@ -5,9 +5,9 @@ use std::rc::Rc;
 use broker::{AgentKey, EntryKey, SessionKey, Time};
 use message::{Address, AgentRef, DeliveryId, Guarantee, MessageId, Priority};
 
-use crate::request::{Request, Sent, TakeWish};
-use crate::step::{Ask, Being, Change, Handling, Letter, Meddling, To};
-use crate::world::{TASKS, THREADS, World, parsed};
+use crate::request::{Recorded, Recording, Request, Sent, TakeWish};
+use crate::step::{Ask, Being, Change, Handling, Keeping, Letter, Meddling, To};
+use crate::world::{RECORDS, TASKS, THREADS, World, parsed};
 
 /// Deliveries that an agent still thinks about; old ones make late answers.
 const MEMORY: usize = 12;
@@ -107,6 +107,13 @@ impl Client {
                 Some((Asker::Agent(usize::from(*agent)), Asked::Request(request)))
             }
             Ask::Meddle { message, how } => by_operator(self.meddle(*message, *how)?),
+            Ask::Keep { agent, record, how } => {
+                let agent = usize::from(*agent);
+                let repo = self.agents[agent].key?;
+                let (name, how) = (RECORDS[usize::from(*record)], self.keep(*how)?);
+                let request = Request::Record(Recorded { repo, name, how });
+                Some((Asker::Agent(agent), Asked::Request(request)))
+            }
             Ask::RetryDead { nth } => by_operator(Request::RetryDead { entry: pick(dead, *nth)? }),
             Ask::DropDead { nth } => by_operator(Request::DropDead { entry: pick(dead, *nth)? }),
         }
@@ -300,6 +307,17 @@ impl Client {
             }
             Meddling::Resume => Request::Resume { message: pick(&self.messages, nth)?.0 },
             Meddling::EndWait => Request::EndWait { message: pick(&self.messages, nth)?.0 },
+        })
+    }
+
+    fn keep(&mut self, how: Keeping) -> Option<Recording> {
+        Some(match how {
+            Keeping::Write { body_len } => Recording::Here(self.body(usize::from(body_len))),
+            Keeping::OfMessage { message } => {
+                let recent = self.messages.len().saturating_sub(8);
+                Recording::OfMessage(pick(&self.messages[recent..], message)?.0)
+            }
+            Keeping::Remove => Recording::Remove,
         })
     }
 

@@ -11,7 +11,7 @@ mod upkeep;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use broker::{Delivery, Effect, EntryKey, Refusal, Reply, Settings, Time};
+use broker::{AgentKey, Delivery, Effect, EntryKey, Refusal, Reply, Settings, Time};
 use log::{MemDisk, Options};
 use message::{MessageId, Seq};
 
@@ -66,6 +66,8 @@ pub(crate) enum Seen {
     Released(Box<Answer>),
     /// What was handed out, with the document that was read from the log for it.
     Handed { delivery: Box<Delivery>, body: Vec<u8> },
+    /// Every record, with its document as it was read from the log.
+    Kept(Vec<Kept>),
     /// Messages about replies left.
     Told(Vec<Effect>),
     /// The process is gone.
@@ -74,11 +76,20 @@ pub(crate) enum Seen {
     Started { last: Seq, now: Time },
 }
 
+/// A record as it can be read.
+#[derive(Clone, Debug)]
+pub(crate) struct Kept {
+    pub(crate) repo: AgentKey,
+    pub(crate) collection: Box<str>,
+    pub(crate) key: Box<str>,
+    pub(crate) document: Vec<u8>,
+}
+
 /// Somebody who waits with credit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waiting {
     pub(crate) asker: Asker,
-    pub(crate) agent: broker::AgentKey,
+    pub(crate) agent: AgentKey,
     pub(crate) session: broker::SessionKey,
     pub(crate) credit: u32,
     pub(crate) lease_ms: u64,
@@ -256,7 +267,9 @@ impl Driver {
         self.disk.clear_faults();
         self.free_disk()?;
         self.turn()?;
-        self.sync()
+        self.sync()?;
+        let read = self.read_records();
+        self.survive(read)
     }
 
     fn go_up_to(&mut self, at: CrashPoint) -> Result<(), Stop> {

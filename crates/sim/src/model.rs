@@ -9,6 +9,7 @@ mod check;
 mod clock;
 mod meddle;
 mod queue;
+mod records;
 mod registry;
 mod route;
 mod settle;
@@ -82,6 +83,7 @@ impl Model {
             }
             Seen::Released(answer) => self.released(answer),
             Seen::Handed { delivery, body } => self.handed(delivery, body),
+            Seen::Kept(kept) => self.state.check_kept(kept),
             Seen::Told(_) => Ok(()),
             Seen::Started { last, now } => self.started(*last, *now),
         }
@@ -131,6 +133,7 @@ impl Model {
             Request::DropDead { .. } => state.dead_dropped(answer)?,
             Request::EndWait { message } => state.wait_given_up(*message, outcome)?,
             Request::Tune(retention) => state.retention = *retention,
+            Request::Record(recorded) => state.recorded(recorded, outcome)?,
         }
         self.waits_ended(answer)
     }

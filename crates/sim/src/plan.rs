@@ -3,9 +3,9 @@
 use message::{Backoff, Guarantee, Kind, Priority};
 
 use crate::random::Dice;
-use crate::step::{Ask, Being, Change, Crash, CrashPoint, DiskFault, Handling, Letter, Meddling, NackDelay};
-use crate::step::{Step, To};
-use crate::world::{TASKS, THREADS, World};
+use crate::step::{Ask, Being, Change, Crash, CrashPoint, DiskFault, Handling, Keeping, Letter, Meddling};
+use crate::step::{NackDelay, Step, To};
+use crate::world::{RECORDS, TASKS, THREADS, World};
 
 /// A world and what happens in it.
 #[derive(Clone, Debug)]
@@ -119,14 +119,15 @@ impl Planner {
 
     fn ask(&mut self) -> Ask {
         let takes = self.mood.takes;
-        let weights = [220, takes, takes + 60, 25, 25, 25];
+        let weights = [220, takes, takes + 60, 25, 25, 25, 30];
         match self.dice.weighted(&weights) {
             0 => self.send(),
             1 => self.take(),
             2 => self.handle(),
             3 => self.meddle(),
             4 => self.connection(),
-            _ => self.membership(),
+            5 => self.membership(),
+            _ => self.keep(),
         }
     }
 
@@ -294,6 +295,16 @@ impl Planner {
             _ => Meddling::Resume,
         };
         Ask::Meddle { message, how }
+    }
+
+    fn keep(&mut self) -> Ask {
+        let (agent, record) = (self.agent(), self.dice.index(RECORDS.len()) as u8);
+        let how = match self.dice.weighted(&[50, 35, 15]) {
+            0 => Keeping::Write { body_len: self.dice.pick(&[4, 40, 200, 400]) },
+            1 => Keeping::OfMessage { message: self.dice.draw() as u32 },
+            _ => Keeping::Remove,
+        };
+        Ask::Keep { agent, record, how }
     }
 
     fn connection(&mut self) -> Ask {

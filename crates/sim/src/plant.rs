@@ -21,12 +21,13 @@ pub(crate) enum DriverPlant {
     SnapshotForgets,
     DropReturned,
     TrimWithoutCarry,
+    TrimRecords,
     ForgetRestart,
     IgnoreSyncFailure,
 }
 
 impl DriverPlant {
-    pub(crate) const ALL: [DriverPlant; 9] = [
+    pub(crate) const ALL: [DriverPlant; 10] = [
         DriverPlant::AckBeforeSync,
         DriverPlant::DuplicateBeforeDurable,
         DriverPlant::SnapshotUnsynced,
@@ -34,6 +35,7 @@ impl DriverPlant {
         DriverPlant::SnapshotForgets,
         DriverPlant::DropReturned,
         DriverPlant::TrimWithoutCarry,
+        DriverPlant::TrimRecords,
         DriverPlant::ForgetRestart,
         DriverPlant::IgnoreSyncFailure,
     ];
@@ -58,6 +60,9 @@ impl DriverPlant {
             }
             DriverPlant::TrimWithoutCarry => {
                 ("trim-without-carry", "the log is trimmed without carrying living bodies forward")
+            }
+            DriverPlant::TrimRecords => {
+                ("trim-records", "the log is trimmed without carrying the documents of records forward")
             }
             DriverPlant::ForgetRestart => {
                 ("forget-restart", "after a restart nobody says that connections are gone")

@@ -3,9 +3,9 @@
 use std::rc::Rc;
 
 use broker::{
-    Accept, AgentKey, Command, Delay, Door, EntryKey, Fingerprint, Identity, Nack, Register, Retention,
+    Accept, AgentKey, Command, Commit, Delay, Digest, Document, Door, EntryKey, Fingerprint, Identity, Nack,
 };
-use broker::{SessionKey, Take, Time};
+use broker::{RecordChange, RecordWrite, Register, Retention, SessionKey, Swap, Take, Time};
 use message::{Address, AgentName, AgentRef, Backoff, DeliveryId, Dialect, Guarantee, Kind, MessageId};
 use message::{PresenceState, Priority};
 
@@ -41,6 +41,24 @@ pub(crate) enum Request {
     DropDead { entry: EntryKey },
     EndWait { message: MessageId },
     Tune(Retention),
+    Record(Recorded),
+}
+
+/// A record that somebody writes or removes.
+#[derive(Clone, Debug)]
+pub(crate) struct Recorded {
+    pub(crate) repo: AgentKey,
+    /// Its collection and key.
+    pub(crate) name: (&'static str, &'static str),
+    pub(crate) how: Recording,
+}
+
+/// What becomes of a record.
+#[derive(Clone, Debug)]
+pub(crate) enum Recording {
+    Here(Rc<[u8]>),
+    OfMessage(MessageId),
+    Remove,
 }
 
 /// A wish to be given messages.
@@ -80,24 +98,53 @@ pub(crate) struct Sent {
 }
 
 impl Request {
-    /// Lends the request as a command.
-    pub(crate) fn with_command<R>(&self, run: impl FnOnce(&Command<'_>) -> R) -> R {
+    /// Lends the request as a command; a write has the tick that is next.
+    pub(crate) fn with_command<R>(&self, tick: u64, run: impl FnOnce(&Command<'_>) -> R) -> R {
         let mut names: Vec<&str> = Vec::new();
         if let Request::Register { aliases, .. } = self {
             names.extend(aliases.iter().map(String::as_str));
         }
-        run(&self.command(&names))
+        let writes = if let Request::Record(recorded) = self { vec![recorded.write()] } else { Vec::new() };
+        run(&self.command(&names, (tick, &writes)))
     }
 
     /// Tells whether it adds to what the bus holds, and so must be refused when there is no room.
     pub(crate) fn is_new_work(&self) -> bool {
-        matches!(
-            self,
-            Request::Accept(_) | Request::Amend { .. } | Request::Register { .. } | Request::Join { .. }
-        )
+        match self {
+            Request::Accept(_)
+            | Request::Amend { .. }
+            | Request::Register { .. }
+            | Request::Join { .. }
+            | Request::Record(Recorded { how: Recording::Here(_) | Recording::OfMessage(_), .. }) => true,
+            Request::Remove { .. }
+            | Request::Leave { .. }
+            | Request::Presence { .. }
+            | Request::Connect { .. }
+            | Request::Disconnect { .. }
+            | Request::Restart
+            | Request::Wake
+            | Request::Take(_)
+            | Request::Surface { .. }
+            | Request::Ack { .. }
+            | Request::Process { .. }
+            | Request::Nack { .. }
+            | Request::Extend { .. }
+            | Request::Return { .. }
+            | Request::Retract { .. }
+            | Request::Resume { .. }
+            | Request::RetryDead { .. }
+            | Request::DropDead { .. }
+            | Request::EndWait { .. }
+            | Request::Tune(_)
+            | Request::Record(Recorded { how: Recording::Remove, .. }) => false,
+        }
     }
 
-    fn command<'a>(&'a self, aliases: &'a [&'a str]) -> Command<'a> {
+    fn command<'a>(
+        &'a self,
+        aliases: &'a [&'a str],
+        (tick, writes): (u64, &'a [RecordWrite<'a>]),
+    ) -> Command<'a> {
         match self {
             Request::Register { name, .. } => {
                 Command::Register(Register { name, aliases, dialect: Dialect::Convoke, profile: b"" })
@@ -135,7 +182,27 @@ impl Request {
             Request::DropDead { entry } => Command::DropDead { entry: *entry },
             Request::EndWait { message } => Command::EndWait { message: *message },
             Request::Tune(retention) => Command::Tune(*retention),
+            Request::Record(Recorded { repo, .. }) => {
+                let commit = Digest([0; 32]);
+                Command::Commit(Commit { repo: *repo, swap: None, commit, tick, writes })
+            }
         }
+    }
+}
+
+impl Recorded {
+    fn write(&self) -> RecordWrite<'_> {
+        let set = |document, message| {
+            let (cid, blobs) = (Digest([0; 32]), &[][..]);
+            RecordChange::Set { cid, document, message, blobs }
+        };
+        let change = match &self.how {
+            Recording::Here(body) => set(Document::Here(body), None),
+            Recording::OfMessage(id) => set(Document::OfMessage(*id), Some(*id)),
+            Recording::Remove => RecordChange::Remove,
+        };
+        let (collection, key) = self.name;
+        RecordWrite { collection, key, swap: Swap::Anything, change }
     }
 }
 

@@ -162,6 +162,7 @@ impl Run<'_> {
                 | Seen::NoRoom(_)
                 | Seen::Elapsed { .. }
                 | Seen::TurnOver { .. }
+                | Seen::Kept(_)
                 | Seen::Started { .. } => {}
             }
         }
@@ -227,6 +228,7 @@ impl Run<'_> {
             Seen::Elapsed { .. }
             | Seen::TurnOver { .. }
             | Seen::Told(_)
+            | Seen::Kept(_)
             | Seen::Crashed
             | Seen::Started { .. } => trace.note(format_args!("  {seen:?}")),
         }

@@ -113,6 +113,12 @@ pub(crate) enum Ask {
         message: u32,
         how: Meddling,
     },
+    /// An agent that keeps something, or keeps it no longer.
+    Keep {
+        agent: u8,
+        record: u8,
+        how: Keeping,
+    },
     RetryDead {
         nth: u32,
     },
@@ -170,6 +176,19 @@ pub(crate) enum Meddling {
     Amend { honest: bool, body_len: u16 },
     Resume,
     EndWait,
+}
+
+/// What becomes of a record.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Keeping {
+    Write {
+        body_len: u16,
+    },
+    /// It says what a message says.
+    OfMessage {
+        message: u32,
+    },
+    Remove,
 }
 
 /// What is different when somebody repeats itself.

@@ -11,6 +11,10 @@ pub(crate) const TASKS: [&str; 3] = ["build", "review", "ship"];
 /// The conversations to which messages belong.
 pub(crate) const THREADS: [&str; 3] = ["t-one", "t-two", "t-three"];
 
+/// The records that agents may keep, by collection and key.
+pub(crate) const RECORDS: [(&str, &str); 4] =
+    [("x.message", "a"), ("x.message", "b"), ("x.notes", "a"), ("x.notes", "b")];
+
 /// Roles, topics and channels.
 const GROUPS: [&str; 6] =
     ["roles.developer", "roles.any", "#deploys", "#news", "channel:team-a", "channel:team-b"];
@@ -99,7 +103,7 @@ fn limits(dice: &mut Dice, roomy: bool) -> Limits {
         lease_ms_max: 60_000,
         text_bytes_max: 40,
         take_max: dice.pick(&[3, 10]),
-        records_max: 6,
+        records_max: sized(3, 12),
     }
 }
 

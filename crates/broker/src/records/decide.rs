@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use message::{MessageId, Seq};
 
-use super::{COLLECTION_BYTES_MAX, KEY_BYTES_MAX};
+use super::{COLLECTION_BYTES_MAX, KEY_BYTES_MAX, Record, RecordName};
 use crate::broker::{Broker, Decided, Decision};
 use crate::{Commit, Digest, Document, Event, RecordChange, RecordSet, RecordWrite, Refusal, Swap};
 
@@ -116,16 +116,21 @@ impl Broker {
         }
     }
 
+    /// Returns where the document of an open message lies; that of another may be given up already.
     fn body_of(&self, id: MessageId) -> Result<(Seq, u32), Refusal> {
         let message = self.find(id).and_then(|key| self.message(key)).ok_or(Refusal::UnknownMessage)?;
+        if message.open == 0 {
+            return Err(Refusal::Settled);
+        }
         Ok((message.body, message.bytes))
     }
 
-    pub(crate) fn carry_record<'a>(&self, carry: &crate::CarryRecord<'a>) -> Decided<'a> {
-        let crate::CarryRecord { repo, collection, key, body } = *carry;
-        let record = self.records.repos.get(&repo).and_then(|repo| repo.get(collection, key));
-        let record = record.filter(|record| record.bytes as usize == body.len());
-        let tick = record.ok_or(Refusal::UnknownRecord)?.tick;
+    pub(crate) fn carry_record<'a>(&self, name: &'a RecordName, place: Seq, body: &'a [u8]) -> Decided<'a> {
+        let RecordName { repo, collection, key } = name;
+        let record = self.records.repos.get(repo).and_then(|repo| repo.get(collection, key));
+        let is_it = |record: &&Record| record.body == place && record.bytes as usize == body.len();
+        let tick = record.filter(is_it).ok_or(Refusal::UnknownRecord)?.tick;
+        let repo = *repo;
         Ok(Decision::done(vec![Event::RecordCarried { repo, collection, key, tick, body }]))
     }
 }

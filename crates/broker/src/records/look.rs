@@ -1,10 +1,10 @@
 //! Looking at repositories without changing them.
 
-use std::ops::Bound;
+use std::ops::{Bound, Range};
 
 use message::{MessageId, Seq};
 
-use super::Record;
+use super::{Record, Records};
 use crate::broker::Broker;
 use crate::{AgentKey, Digest};
 
@@ -34,17 +34,28 @@ pub struct RepoView {
     pub commit: Digest,
 }
 
-/// Which record, and where its document lies.
+/// A record by when it was written last.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RecordPlace {
+pub struct WrittenRecord {
+    /// Which it is.
+    pub name: RecordName,
+    /// When it was written.
+    pub tick: u64,
+    /// What it is known by.
+    pub cid: Digest,
+    /// Where its document lies.
+    pub body: Seq,
+}
+
+/// Which record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordName {
     /// Whose it is.
     pub repo: AgentKey,
     /// Its collection.
     pub collection: Box<str>,
     /// Its key.
     pub key: Box<str>,
-    /// Where its document lies.
-    pub body: Seq,
 }
 
 impl Broker {
@@ -82,6 +93,29 @@ impl Broker {
         found.into_iter().flatten().map(|(key, record)| view(key, record))
     }
 
+    /// Returns records that were written last at these ticks. One look passes at most so many records, behind one of
+    /// them; it returns behind which to go on, or nothing when all have been seen.
+    pub fn records_written(
+        &self,
+        ticks: Range<u64>,
+        after: Option<&RecordName>,
+        records_max: u32,
+    ) -> (Vec<WrittenRecord>, Option<RecordName>) {
+        let mut found = Vec::new();
+        let next = self.records.look(after, records_max, |name, record| {
+            if ticks.contains(&record.tick) {
+                let Record { tick, cid, body, .. } = *record;
+                found.push(WrittenRecord { name: name(), tick, cid, body });
+            }
+        });
+        (found, next)
+    }
+
+    /// Returns the tick of the last write; 0 if there was none.
+    pub fn last_tick(&self) -> u64 {
+        self.records.tick
+    }
+
     /// Returns the names of the collections in which somebody has records.
     pub fn collections(&self, repo: AgentKey) -> impl Iterator<Item = &str> {
         let repo = self.records.repos.get(&repo);
@@ -93,32 +127,41 @@ impl Broker {
         let found = self.records.repos.get(&repo).and_then(|repo| repo.blobs.get(&blob));
         found.into_iter().flatten().map(|(collection, key)| (&**collection, &**key))
     }
+}
 
-    /// Returns records whose documents lie before a place of the log, from behind one of them on, at most so many.
-    /// What such a place is trimmed with must be carried first; see [`crate::Command::CarryRecord`].
-    pub fn records_before(&self, seq: Seq, after: Option<&RecordPlace>, limit: usize) -> Vec<RecordPlace> {
-        let from = after.map_or(AgentKey(0), |place| place.repo);
-        let is_behind = |repo: AgentKey, collection: &str, key: &str| {
-            after.is_none_or(|place| (repo, collection, key) > (place.repo, &*place.collection, &*place.key))
-        };
-        let mut found = Vec::new();
-        for (repo, contents) in self.records.repos.range(from..) {
-            let first = after.filter(|place| place.repo == *repo).map(|place| &place.collection);
-            let start = first.map_or(Bound::Unbounded, Bound::Included);
-            for (collection, records) in contents.collections.range::<Box<str>, _>((start, Bound::Unbounded))
-            {
-                for (key, record) in records {
-                    if record.body < seq && is_behind(*repo, collection, key) {
-                        let (collection, key) = (collection.clone(), key.clone());
-                        found.push(RecordPlace { repo: *repo, collection, key, body: record.body });
-                        if found.len() >= limit {
-                            return found;
-                        }
-                    }
-                }
+impl Records {
+    /// Looks at so many records, behind one of them; returns behind which to go on, unless there are no more.
+    pub(crate) fn look(
+        &self,
+        after: Option<&RecordName>,
+        records_max: u32,
+        mut visit: impl FnMut(&dyn Fn() -> RecordName, &Record),
+    ) -> Option<RecordName> {
+        let mut left = records_max.max(1);
+        for (repo, collection, key, record) in self.behind(after) {
+            let name = || RecordName { repo, collection: collection.into(), key: key.into() };
+            visit(&name, record);
+            left -= 1;
+            if left == 0 {
+                return Some(name());
             }
         }
-        found
+        None
+    }
+
+    /// Returns all records behind one of them, or all there are, by repository, collection and key.
+    fn behind(&self, after: Option<&RecordName>) -> impl Iterator<Item = (AgentKey, &str, &str, &Record)> {
+        self.repos.range(after.map_or(AgentKey(0), |name| name.repo)..).flat_map(move |(repo, contents)| {
+            let after = after.filter(|name| name.repo == *repo);
+            let from = after.map_or(Bound::Unbounded, |name| Bound::Included(&*name.collection));
+            let collections = contents.collections.range::<str, _>((from, Bound::Unbounded));
+            collections.flat_map(move |(collection, records)| {
+                let after = after.filter(|name| name.collection == *collection);
+                let from = after.map_or(Bound::Unbounded, |name| Bound::Excluded(&*name.key));
+                let records = records.range::<str, _>((from, Bound::Unbounded));
+                records.map(move |(key, record)| (*repo, &**collection, &**key, record))
+            })
+        })
     }
 }
 

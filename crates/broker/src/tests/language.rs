@@ -31,9 +31,9 @@ use crate::tests::settings;
 use crate::tests::show;
 use crate::tests::world::{Outcome, START_MS, World};
 use crate::{
-    Accept, AgentKey, CarryRecord, Command, Commit, Delay, Digest, Document, Door, Effect, EntryKey,
-    Fingerprint, Holder, Identity, Nack, RecordChange, RecordWrite, Register, Reply, Retention, SessionKey,
-    Swap, Take, Time,
+    Accept, AgentKey, Command, Commit, Delay, Digest, Document, Door, Effect, EntryKey, Fingerprint, Holder,
+    Identity, Nack, RecordChange, RecordName, RecordWrite, Register, Reply, Retention, SessionKey, Swap,
+    Take, Time,
 };
 
 /// Runs a scenario, and remembers what its words stand for.
@@ -139,14 +139,17 @@ impl Stage {
                 let known = self.world.broker.message(message).expect("it is remembered");
                 let place = words.get(1).map_or(known.body, |place| Seq(place.parse().expect("a place")));
                 let body = vec![b'x'; known.bytes as usize];
-                self.run(&Command::Carry { of: Holder::Message(message), place, body: &body })
+                self.run(&Command::Carry { of: &Holder::Message(message), place, body: &body })
             }
             "carryrecord" => {
                 let (repo, (collection, key)) = (self.agent(words[0]), named(words[1]));
                 let found = self.world.broker.records.repos.get(&repo);
-                let bytes = found.and_then(|found| found.get(collection, key)).map_or(0, |it| it.bytes);
-                let body = &vec![b'x'; bytes as usize];
-                self.run(&Command::CarryRecord(CarryRecord { repo, collection, key, body }))
+                let found = found.and_then(|found| found.get(collection, key));
+                let (known, bytes) = found.map_or((Seq(0), 0), |it| (it.body, it.bytes));
+                let place = words.get(2).map_or(known, |place| Seq(place.parse().expect("a place")));
+                let body = vec![b'x'; bytes as usize];
+                let of = RecordName { repo, collection: collection.into(), key: key.into() };
+                self.run(&Command::Carry { of: &Holder::Record(of), place, body: &body })
             }
             "process" => {
                 let (agent, message) = (self.agent(words[0]), self.message(words[1]));

@@ -8,9 +8,9 @@ use proptest::prelude::*;
 
 use crate::tests::world::{Outcome, World};
 use crate::{
-    Accept, AgentKey, CarryRecord, Command, Commit, Delay, Digest, Document, Door, Effect, EntryKey,
-    Fingerprint, Holder, Identity, MessageKey, Nack, RecordChange, RecordPlace, RecordWrite, Register, Reply,
-    Retention, SessionKey, Swap, Take, Time,
+    Accept, AgentKey, Command, Commit, Delay, Digest, Document, Door, Effect, EntryKey, Fingerprint, Holder,
+    Identity, Living, LookFrom, MessageKey, Nack, RecordChange, RecordWrite, Register, Reply, Retention,
+    SessionKey, Swap, Take, Time,
 };
 
 const NAMES: [&str; 5] = ["ann", "bob", "cid", "dan", "eve"];
@@ -50,6 +50,11 @@ pub(crate) struct Seen {
 
 pub(crate) fn op() -> impl Strategy<Value = Op> {
     any::<(u8, u8, u8, u16)>().prop_map(|(what, one, other, flags)| Op { what, one, other, flags })
+}
+
+/// A command about records.
+pub(crate) fn record_op() -> impl Strategy<Value = Op> {
+    op().prop_map(|op| Op { what: 58, ..op })
 }
 
 /// Makes everybody known, and some of them members and connected.
@@ -200,6 +205,7 @@ impl Op {
         let message = seen.pick(self.other).unwrap_or(MessageId::from_bytes([1; 16]));
         let by = self.agent();
         let entry = world.broker.dead_letters().next().map_or(EntryKey(self.other.into()), |dead| dead.entry);
+        let carried;
         let command = match self.one % 10 {
             0 => Command::Retract { message, by },
             1 => Command::Amend { message, by, body: b"another body" },
@@ -212,7 +218,8 @@ impl Op {
                 let message = MessageKey(u32::from(self.other) % 16);
                 let known = world.broker.message(message);
                 let (place, bytes) = known.map_or((Seq(0), 0), |known| (known.body, known.bytes as usize));
-                Command::Carry { of: Holder::Message(message), place, body: &[b'x'; 2_000][..bytes] }
+                carried = Holder::Message(message);
+                Command::Carry { of: &carried, place, body: &[b'x'; 2_000][..bytes] }
             }
             _ => Command::Tune(Retention {
                 known_per_sender_max: u64::from(self.flags % 9),
@@ -238,13 +245,12 @@ impl Op {
         let key = |nth: u16| keys[usize::from(self.flags >> nth) % keys.len()];
         let collection = ["x.notes", "x.other"][usize::from(self.has_all(&[14, 15]))];
         if self.has(0)
-            && let Some(found) = world.broker.records_before(Seq(u64::MAX), None, 9).pop()
+            && let (mut found, _) =
+                world.broker.bodies_before(Seq(u64::MAX), LookFrom::Records(None), u32::from(self.one % 9))
+            && let Some(Living { of, place, bytes }) = found.pop()
         {
-            let RecordPlace { repo, collection, key, .. } = found;
-            let bytes = world.broker.records.repos[&repo].get(&collection, &key).map_or(0, |it| it.bytes);
-            let body = &[b'x'; 2_000][..bytes as usize];
-            let carry = CarryRecord { repo, collection: &collection, key: &key, body };
-            world.run(&Command::CarryRecord(carry));
+            let body = &[b'x'; 2_000][..usize::try_from(bytes).unwrap()];
+            world.run(&Command::Carry { of: &of, place, body });
             return;
         }
         let cid = Digest([self.one; 32]);

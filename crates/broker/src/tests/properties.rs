@@ -10,8 +10,8 @@ use proptest::test_runner::TestRunner;
 use crate::tests::ledger;
 use crate::tests::ops::{self, Op, Seen};
 use crate::tests::settings::{self, cases};
-use crate::tests::world::{World, snapshot};
-use crate::{Command, Living, Reply, Settings, Time};
+use crate::tests::world::{World, living, snapshot};
+use crate::{Command, Living, LookFrom, Reply, Settings, Time};
 
 /// Limits that random commands meet.
 fn tight() -> Settings {
@@ -28,6 +28,10 @@ fn tight() -> Settings {
 }
 
 fn play(settings: Settings, ops: &[Op], reload_every: usize) -> World {
+    play_seen(settings, ops, reload_every).0
+}
+
+fn play_seen(settings: Settings, ops: &[Op], reload_every: usize) -> (World, Seen) {
     let mut world = World::new(settings);
     let mut seen = Seen::default();
     ops::open(&mut world);
@@ -37,7 +41,7 @@ fn play(settings: Settings, ops: &[Op], reload_every: usize) -> World {
             world.reload();
         }
     }
-    world
+    (world, seen)
 }
 
 /// A property over commands that never come to anything would hold for nothing.
@@ -86,26 +90,31 @@ proptest! {
     fn a_look_in_parts_misses_no_living_body(
         before in proptest::collection::vec(ops::op(), 1..120),
         between in proptest::collection::vec(ops::op(), 1..60),
-        part in 1_u32..40,
+        among in proptest::collection::vec(ops::record_op(), 8..40),
+        parts in (1_u32..40, 1_u32..3),
     ) {
-        let mut world = play(tight(), &before, usize::MAX);
+        let (mut world, mut seen) = play_seen(tight(), &before, usize::MAX);
         let cut = Seq(world.broker.last().0 + 1);
-        let (mut seen, mut between) = (Seen::default(), between.iter());
-        let mut from = Some(0);
-        while let Some(place) = from {
-            let (bodies, next) = world.broker.bodies_before(cut, place, part);
-            if let Some(op) = between.next() {
+        let (mut between, mut among) = (between.iter(), among.iter());
+        let mut from = Some(LookFrom::START);
+        while let Some(here) = from {
+            let (part, ops): (u32, Vec<&Op>) = match here {
+                LookFrom::Messages(_) => (parts.0, between.by_ref().take(1).collect()),
+                LookFrom::Records(_) => (parts.1, among.by_ref().take(4).collect()),
+            };
+            let (bodies, next) = world.broker.bodies_before(cut, here, part);
+            prop_assert!(bodies.len() <= part as usize, "a look is bounded");
+            for op in ops {
                 op.run(&mut world, &mut seen);
             }
             for Living { of, place, bytes } in bodies {
                 // It may be over by now, or lie elsewhere.
                 let body = vec![b'x'; usize::try_from(bytes).unwrap()];
-                drop(world.run(&Command::Carry { of, place, body: &body }));
+                drop(world.run(&Command::Carry { of: &of, place, body: &body }));
             }
             from = next;
         }
-        let (left, _) = world.broker.bodies_before(cut, 0, u32::MAX);
-        prop_assert_eq!(left, vec![], "bodies that are needed lie before the cut");
+        prop_assert_eq!(living(&world.broker, cut), vec![], "bodies that are needed lie before the cut");
         world.reload();
     }
 

@@ -3,10 +3,10 @@
 use message::{MessageId, Timestamp};
 
 use crate::tests::language::Stage;
-use crate::tests::world::{Outcome, START_MS};
+use crate::tests::world::{Outcome, START_MS, living};
 use crate::{
     Accepted, AgentKey, Broker, Delivery, Effect, EntryKey, Event, Failed, Holder, MessageKey, Next,
-    Receipted, Reply, Time, Tried, WaitingView,
+    Receipted, RecordName, Reply, Time, Tried, WaitingView,
 };
 
 pub(crate) fn outcome(stage: &Stage, outcome: &Outcome) -> Vec<String> {
@@ -223,12 +223,15 @@ pub(crate) fn counts(broker: &Broker) -> Vec<String> {
 /// Shows which bodies would have to be carried before the log could be trimmed.
 pub(crate) fn carries(stage: &Stage) -> Vec<String> {
     let broker = &stage.world.broker;
-    let (bodies, _) = broker.bodies_before(message::Seq(broker.last().0 + 1), 0, 1_000);
+    let bodies = living(broker, message::Seq(broker.last().0 + 1));
     let told: Vec<String> = bodies
         .iter()
-        .map(|body| {
-            let Holder::Message(message) = body.of;
-            format!("{} at {}", of_message(stage, message), body.place)
+        .map(|body| match &body.of {
+            Holder::Message(message) => format!("{} at {}", of_message(stage, *message), body.place),
+            Holder::Record(RecordName { repo, collection, key }) => {
+                let repo = broker.name_of(*repo);
+                format!("{repo}'s {collection}/{key} at {}", body.place)
+            }
         })
         .collect();
     if told.is_empty() { vec!["none".to_owned()] } else { told }

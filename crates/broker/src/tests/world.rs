@@ -1,10 +1,13 @@
 //! A broker with clocks, chance and a log, that checks itself after each command.
 
-use message::MessageId;
+use message::{MessageId, Seq};
 
 use crate::entry::State;
 use crate::tests::audit;
-use crate::{Broker, Command, Context, Effect, Effects, Event, Random, Refusal, Reply, Settings, Time};
+use crate::{
+    Broker, Command, Context, Effect, Effects, Event, Living, LookFrom, Random, Refusal, Reply, Settings,
+    Time,
+};
 
 /// The code of the event by which posts become a member's own.
 const ABSORBED: u8 = 12;
@@ -42,6 +45,17 @@ impl Random for Seeded {
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^ (mixed >> 31)
     }
+}
+
+/// Returns every body that must be carried before the log could be trimmed up to a place.
+pub(crate) fn living(broker: &Broker, before: Seq) -> Vec<Living> {
+    let (mut all, mut from) = (Vec::new(), Some(LookFrom::START));
+    while let Some(here) = from {
+        let (bodies, next) = broker.bodies_before(before, here, 1_000);
+        all.extend(bodies);
+        from = next;
+    }
+    all
 }
 
 impl World {

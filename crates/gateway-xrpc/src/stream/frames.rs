@@ -1,6 +1,6 @@
 //! Writes of records as frames, for those who may see them.
 
-use broker::{AgentKey, Digest, Event};
+use broker::{AgentKey, Digest, Event, RecordName, WrittenRecord};
 use gateway::repo::tid_of;
 use gateway::{Answer, letters};
 use message::Seq;
@@ -26,7 +26,7 @@ struct Told<'e> {
 }
 
 /// Writes the frames of those writes that are wanted and may be seen.
-pub(super) async fn write(visitor: &Visitor, wishes: &Wishes, events: &[Vec<u8>]) -> Vec<String> {
+pub(super) fn write(visitor: &Visitor, wishes: &Wishes, events: &[Vec<u8>]) -> Vec<String> {
     let mut wanted = Vec::new();
     for bytes in events {
         let Some(told) = Event::decode(bytes).ok().and_then(|(_, event)| told(&event)) else { continue };
@@ -35,6 +35,26 @@ pub(super) async fn write(visitor: &Visitor, wishes: &Wishes, events: &[Vec<u8>]
             wanted.push(told);
         }
     }
+    frames_of(visitor, wishes, &wanted)
+}
+
+/// Writes the frames of records as they are, as if each had been created when it was written last.
+pub(super) fn write_kept(visitor: &Visitor, wishes: &Wishes, records: &[WrittenRecord]) -> Vec<String> {
+    let told = records.iter().map(|record| {
+        let WrittenRecord { name: RecordName { repo, collection, key }, tick, cid, body } = record;
+        let (operation, cid, place) = ("create", Some(*cid), Some(*body));
+        Told { repo: *repo, collection, key, tick: *tick, rev: *tick, operation, cid, body: b"", place }
+    });
+    let wanted: Vec<_> = told.filter(|told| wishes.wants_collection(told.collection)).collect();
+    frames_of(visitor, wishes, &wanted)
+}
+
+/// Returns the tick of a write.
+pub(super) fn tick_of(event: &[u8]) -> Option<u64> {
+    Event::decode(event).ok().and_then(|(_, event)| told(&event)).map(|told| told.tick)
+}
+
+fn frames_of(visitor: &Visitor, wishes: &Wishes, wanted: &[Told<'_>]) -> Vec<String> {
     let places: Vec<Seq> = wanted.iter().filter_map(|told| told.place).collect();
     let mut bodies = match letters::bodies(&visitor.hub, &places) {
         Ok(bodies) => bodies.into_iter().map(Some).collect(),
@@ -43,7 +63,7 @@ pub(super) async fn write(visitor: &Visitor, wishes: &Wishes, events: &[Vec<u8>]
     }
     .into_iter();
     let mut frames = Vec::new();
-    for told in &wanted {
+    for told in wanted {
         let fetched = told.place.and_then(|_| bodies.next()).flatten();
         let body = fetched.as_deref().unwrap_or(told.body);
         frames.extend(frame(visitor, wishes, told, body));

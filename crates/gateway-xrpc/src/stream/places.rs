@@ -23,6 +23,8 @@ pub(super) struct Piece {
     pub(super) upto: Seq,
     /// Whether there is more.
     pub(super) is_behind: bool,
+    /// Whether what came next was trimmed, and is passed over.
+    pub(super) is_cut: bool,
 }
 
 /// Returns the place behind which a subscriber begins: the end, or a little before its cursor.
@@ -61,11 +63,11 @@ fn is_earlier(bytes: &[u8], wanted_ms: u64) -> bool {
 pub(super) async fn read(hub: &Hub, after: Seq) -> Option<Piece> {
     let durable = hub.node().durable();
     if after >= durable {
-        return Some(Piece { events: Vec::new(), upto: after, is_behind: false });
+        return Some(Piece { events: Vec::new(), upto: after, is_behind: false, is_cut: false });
     }
     let reader = hub.node().reader();
     let read = spawn_blocking(move || {
-        let mut piece = Piece { events: Vec::new(), upto: after, is_behind: true };
+        let mut piece = Piece { events: Vec::new(), upto: after, is_behind: true, is_cut: false };
         let to = durable.min(Seq(after.0.saturating_add(LOOKED_MAX)));
         let mut bytes_read = 0;
         let scanned = reader.scan(Seq(after.0 + 1), to, &mut |entry| {
@@ -84,7 +86,9 @@ pub(super) async fn read(hub: &Hub, after: Seq) -> Option<Piece> {
         });
         match scanned {
             Ok(()) => {}
-            Err(ReadError::Trimmed { first, .. }) if first.0 > after.0 + 1 => piece.upto = Seq(first.0 - 1),
+            Err(ReadError::Trimmed { first, .. }) if first.0 > after.0 + 1 => {
+                (piece.upto, piece.is_cut) = (Seq(first.0 - 1), true);
+            }
             Err(error) => {
                 tracing::error!("the stream cannot read the log: {error}");
                 return None;

@@ -91,11 +91,12 @@ impl Commit {
         let last = turn.broker().repo(self.repo).map(|repo| repo.commit);
         let head = self.head(last, tick + named.len() as u64 - 1, &named)?;
         let commit = digest(&head.cid)?;
-        let bare: Vec<_> = named.iter().map(|named| named.write(None)).collect();
+        let bare: Vec<_> = named.iter().map(|named| named.write(None, false)).collect();
         turn.broker().check_commit(&self.command(commit, tick, &bare)).map_err(CallError::Refused)?;
         let messages = self.act(turn, &named)?;
-        let writes: Vec<_> =
-            named.iter().zip(messages).map(|(named, message)| named.write(message)).collect();
+        let is_open = |message: Option<MessageId>| message.is_some_and(|id| turn.broker().is_open(id));
+        let writes = named.iter().zip(messages).map(|(named, id)| named.write(id, is_open(id)));
+        let writes: Vec<_> = writes.collect();
         turn.execute(&Command::Commit(self.command(commit, tick, &writes)))?;
         Ok(Committed { head: Some(head), written })
     }
@@ -273,13 +274,14 @@ impl Named<'_> {
         }
     }
 
-    /// Returns the write for the broker, with the message that it is.
-    fn write(&self, message: Option<MessageId>) -> RecordWrite<'_> {
+    /// Returns the write for the broker, with the message that it is. What an open message says need not be stored
+    /// twice; what another says may be given up.
+    fn write(&self, message: Option<MessageId>, is_open: bool) -> RecordWrite<'_> {
         let change = match &self.write.change {
             Change::Remove => RecordChange::Remove,
             Change::Set(draft) => {
                 let document = match message {
-                    Some(message) if draft.is_its_message() => Document::OfMessage(message),
+                    Some(message) if is_open && draft.is_its_message() => Document::OfMessage(message),
                     Some(_) | None => Document::Here(&draft.envelope),
                 };
                 // A message that is long over stays the one that the record was.

@@ -1,8 +1,8 @@
 //! Random commands of every kind, from a seed.
 
 use broker::{
-    Accept, AgentKey, Command, Delay, Door, EntryKey, Fingerprint, Identity, Living, Nack, Register, Reply,
-    Retention, SessionKey, Take, Time,
+    Accept, AgentKey, Command, Delay, Door, EntryKey, Fingerprint, Identity, Living, LookFrom, Nack,
+    Register, Reply, Retention, SessionKey, Take, Time,
 };
 use message::{
     Address, AgentName, AgentRef, Backoff, DeliveryId, Dialect, Envelope, Guarantee, Kind, MessageId,
@@ -221,7 +221,7 @@ fn rare(world: &mut World, seen: &mut Seen, agent: AgentKey) {
     let message = seen.pick(world).unwrap_or(MessageId::from_bytes([1; 16]));
     let dead: Vec<EntryKey> = world.broker.dead_letters().map(|dead| dead.entry).collect();
     let entry = if dead.is_empty() { EntryKey(0) } else { *world.random.pick(&dead) };
-    let (mut carried, _) = world.broker.bodies_before(world.log_last(), 0, 1_000);
+    let (mut carried, _) = world.broker.bodies_before(world.log_last(), LookFrom::START, 1_000);
     carried.truncate(4);
     match world.random.below(12) {
         0..=1 => drop(world.run(&Command::Retract { message, by: AgentKey::HUMAN })),
@@ -258,7 +258,7 @@ fn rare(world: &mut World, seen: &mut Seen, agent: AgentKey) {
 
 fn carry(world: &mut World, Living { of, place, .. }: Living) {
     let body = world.body(place);
-    world.run(&Command::Carry { of, place, body: &body }).unwrap();
+    world.run(&Command::Carry { of: &of, place, body: &body }).unwrap();
 }
 
 impl Seen {

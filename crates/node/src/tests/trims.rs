@@ -7,9 +7,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use broker::Time;
+use broker::{AgentKey, Command, Commit, Digest, Document, RecordChange, RecordWrite, Swap, Time};
 use log::RealDisk;
-use message::Seq;
+use message::{MessageId, Seq};
 use tempfile::TempDir;
 
 use super::bus::{Bus, settings};
@@ -330,6 +330,102 @@ async fn the_log_trims_itself() {
         rounds += 1;
         assert!(rounds < 100, "nothing is given up");
         pass(&bus, 20, &rounds.to_string()).await;
+    }
+    bus.node.shut_down();
+}
+
+/// What a record says.
+enum Says {
+    Text(String),
+    Message(MessageId),
+}
+
+/// Writes a record of ann's.
+async fn write(bus: &Bus, key: &str, says: Says) {
+    let (repo, key) = (bus.ann, key.to_owned());
+    let call = move |turn: &mut crate::Turn<'_>| {
+        let (document, message) = match &says {
+            Says::Text(text) => (Document::Here(text.as_bytes()), None),
+            Says::Message(id) => (Document::OfMessage(*id), Some(*id)),
+        };
+        let change = RecordChange::Set { cid: Digest([1; 32]), document, message, blobs: &[] };
+        let writes = [RecordWrite { collection: "x.notes", key: &key, swap: Swap::Anything, change }];
+        let tick = turn.broker().next_tick(turn.now());
+        turn.execute(&Command::Commit(Commit {
+            repo,
+            swap: None,
+            commit: Digest([2; 32]),
+            tick,
+            writes: &writes,
+        }))
+    };
+    bus.node.call(call).await.unwrap().unwrap();
+}
+
+/// Reads all records of somebody.
+async fn records(node: &Node, repo: AgentKey) -> BTreeMap<String, String> {
+    let places = node.call(move |turn| {
+        let records = turn.broker().records(repo, "x.notes", None, None);
+        records.map(|record| (record.key.to_owned(), record.body)).collect::<Vec<_>>()
+    });
+    let places = places.await.unwrap();
+    let read = |place| String::from_utf8(node.body(place).unwrap()).unwrap();
+    places.into_iter().map(|(key, place)| (key, read(place))).collect()
+}
+
+#[tokio::test]
+async fn every_record_is_there_as_it_was_written() {
+    let folder = TempDir::new().unwrap();
+    let bus = Bus::open(small(folder.path())).await;
+    follow(&bus.node);
+    let mut expected = BTreeMap::new();
+    for number in 0..40 {
+        let (key, text) = (format!("k{number}"), body(&format!("note {number}")));
+        write(&bus, &key, Says::Text(text.clone())).await;
+        expected.insert(key, text);
+    }
+    write(&bus, "k7", Says::Text("another".to_owned())).await;
+    expected.insert("k7".to_owned(), "another".to_owned());
+    // A record that is a message: of one the message stays open, of the other the record outlives it.
+    for name in ["open", "over"] {
+        let id = bus.send(name, &body(name)).await;
+        write(&bus, name, Says::Message(id)).await;
+        expected.insert(name.to_owned(), body(name));
+    }
+    settle_newest(&bus).await;
+    for round in ["one", "two"] {
+        pass(&bus, 200, round).await;
+        let before = records(&bus.node, bus.ann).await;
+        let trimmed = bus.node.trim(segments(2), false).await.unwrap();
+        assert!(trimmed.segments >= 5 && trimmed.hindrance.is_none(), "{trimmed:?}");
+        // 42 records, and one of the two messages.
+        assert_eq!((trimmed.carried, before), (43, expected.clone()), "{round}");
+        assert!(records(&bus.node, bus.ann).await == expected, "{round}");
+    }
+    let ann = bus.ann;
+    bus.node.shut_down();
+    drop(bus);
+    assert_eq!(left(small(folder.path())).await, [body("open")]);
+    let bus = Bus::open(small(folder.path())).await;
+    assert!(records(&bus.node, ann).await == expected);
+    bus.node.shut_down();
+}
+
+#[tokio::test]
+async fn a_record_that_is_looked_at_while_it_is_carried_is_read() {
+    let folder = TempDir::new().unwrap();
+    let bus = Bus::open(small(folder.path())).await;
+    follow(&bus.node);
+    let id = bus.send("a", &body("a")).await;
+    write(&bus, "a", Says::Message(id)).await;
+    let repo = bus.ann;
+    let place = bus.node.call(move |turn| turn.broker().record(repo, "x.notes", "a").unwrap().body);
+    let place = place.await.unwrap();
+    for round in ["one", "two"] {
+        pass(&bus, 150, round).await;
+        assert_eq!(bus.node.trim(segments(1), false).await.unwrap().carried, 2);
+        assert!(bus.node.log_first() > place);
+        assert_eq!(bus.node.body(place).unwrap(), body("a").into_bytes());
     }
     bus.node.shut_down();
 }

@@ -9,11 +9,11 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
-use broker::{Command, Event, Living};
+use broker::{Command, Event, Living, LookFrom};
 use log::{Entry, Extent, Keeper, LogReader, ReadError, Reader, RealDisk};
 use message::Seq;
 
-use super::{CARRY_BYTES, Hindrance, Keep, Tally, Trim};
+use super::{Hindrance, Keep, Tally, Trim, cost};
 #[cfg(test)]
 use super::{Hook, Point};
 use crate::bell::Followed;
@@ -27,7 +27,7 @@ use crate::writer::{Job, Queue};
 
 /// Places of the state that are looked at in one turn.
 const LOOK_PLACES: u32 = 16_384;
-/// Bytes of bodies that are carried in one turn; one body is carried in any case.
+/// Bytes that carrying adds to the log in one turn; one body is carried in any case.
 const STEP_BYTES: u64 = 256 << 10;
 /// How often is looked again whether everything was carried.
 const ROUNDS: usize = 3;
@@ -148,7 +148,7 @@ impl Trimmer {
         let mut tally = Tally::new(extents);
         if let [_, .., behind] = extents {
             self.look(behind.first, |bodies| {
-                bodies.iter().for_each(|living| tally.add(living.place, living.bytes));
+                bodies.iter().for_each(|living| tally.add(living));
                 Ok(())
             })
             .ok()?;
@@ -185,21 +185,21 @@ impl Trimmer {
         if read.is_empty() {
             return Ok(true);
         }
-        self.find_room(read.iter().map(|(living, _)| living.bytes + CARRY_BYTES).sum())?;
+        self.find_room(piece.iter().map(cost).sum())?;
         let moves = self.ask(move |turn| {
-            let mut moves = Vec::with_capacity(read.len());
+            let (mut moves, mut bytes) = (Vec::with_capacity(read.len()), 0);
             for (Living { of, place, .. }, body) in &read {
                 // It may be over meanwhile, or have another body; then it is not needed here.
-                if turn.execute(&Command::Carry { of: *of, place: *place, body }).is_ok() {
+                if turn.execute(&Command::Carry { of, place: *place, body }).is_ok() {
                     moves.push((*place, turn.broker().last()));
+                    bytes += body.len() as u64;
                 }
             }
-            moves
+            (moves, bytes)
         });
-        let moves = moves.ok_or(Hindrance::Stopping)?;
-        let is_moved = |living: &&Living| moves.iter().any(|(from, _)| *from == living.place);
+        let (moves, bytes) = moves.ok_or(Hindrance::Stopping)?;
         carried.count += moves.len() as u64;
-        carried.bytes += piece.iter().filter(is_moved).map(|living| living.bytes).sum::<u64>();
+        carried.bytes += bytes;
         self.moved.note(&moves);
         self.counters.carried.fetch_add(moves.len() as u64, Ordering::Relaxed);
         Ok(false)
@@ -210,7 +210,7 @@ impl Trimmer {
         let mut read = Vec::with_capacity(piece.len());
         for living in piece {
             match self.reader.read(living.place) {
-                Ok(record) => read.push((*living, body_of(&record))),
+                Ok(record) => read.push((living.clone(), body_of(&record))),
                 Err(ReadError::Missing { .. }) => {}
                 Err(_) => return Err(Hindrance::Damage),
             }
@@ -236,9 +236,9 @@ impl Trimmer {
         before: Seq,
         mut visit: impl FnMut(Vec<Living>) -> Result<(), Hindrance>,
     ) -> Result<(), Hindrance> {
-        let mut from = Some(0);
-        while let Some(place) = from {
-            let found = self.ask(move |turn| turn.broker().bodies_before(before, place, LOOK_PLACES));
+        let mut from = Some(LookFrom::START);
+        while let Some(here) = from {
+            let found = self.ask(move |turn| turn.broker().bodies_before(before, here, LOOK_PLACES));
             let (bodies, next) = found.ok_or(Hindrance::Stopping)?;
             visit(bodies)?;
             from = next;
@@ -286,8 +286,8 @@ impl Trimmer {
 fn pieces(bodies: &[Living], bytes_max: u64) -> impl Iterator<Item = &[Living]> {
     let mut bytes = 0;
     bodies.chunk_by(move |before, next| {
-        bytes += before.bytes;
-        let is_same = bytes + next.bytes <= bytes_max;
+        bytes += cost(before);
+        let is_same = bytes + cost(next) <= bytes_max;
         if !is_same {
             bytes = 0;
         }

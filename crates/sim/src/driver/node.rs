@@ -155,14 +155,14 @@ impl Driver {
             node.class = Class::Normal;
         }
         let (now, wall) = (node.now(clock), clock.wall());
-        let dead = node.dead_letter(&request);
+        let (dead, tick) = (node.dead_letter(&request), node.broker.next_tick(now));
         let before = node.broker.last();
         let mut effects = Effects::new();
         let mut cx = Context { now, wall, random: &mut self.dice };
         let skipped = plant == Some(DriverPlant::DropReturned) && matches!(request, Request::Return { .. });
         let outcome = match skipped {
             true => Ok(Reply::Done),
-            false => request.with_command(|command| node.execute(command, &mut cx, &mut effects)),
+            false => request.with_command(tick, |command| node.execute(command, &mut cx, &mut effects)),
         };
         let last = node.broker.last();
         let told = effects.clone();
@@ -362,6 +362,8 @@ pub(super) fn body(reader: &LogReader<MemDisk>, seq: Seq) -> Result<Vec<u8>, Sto
     match Event::decode(&bytes) {
         Ok((_, Event::Accepted(accepted))) => Ok(accepted.body.into_owned()),
         Ok((_, Event::Amended { body, .. } | Event::Carried { body, .. })) => Ok(body.to_vec()),
+        Ok((_, Event::RecordCarried { body, .. })) => Ok(body.to_vec()),
+        Ok((_, Event::RecordSet(set))) => Ok(set.body.to_vec()),
         Ok((_, other)) => Ok(broken(Promise::Bodies, format_args!("no body at {seq}: {other:?}"))?),
         Err(error) => Ok(broken(Promise::Bodies, format_args!("event {seq}: {error}"))?),
     }

@@ -56,7 +56,8 @@ impl Driver {
         self.work()?;
         self.append()?;
         self.sync_log()?;
-        self.release()
+        self.release()?;
+        self.read_records()
     }
 
     fn open(&mut self) -> Result<Node, Stop> {

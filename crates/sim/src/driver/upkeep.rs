@@ -1,12 +1,12 @@
 //! Upkeep: snapshots folded in the background, trimming, and what a rotten disk must lead to.
 
-use broker::{Command, Context, Effects, Living};
+use broker::{Command, Context, Effects, Holder, Living, LookFrom, RecordName};
 use log::{AppendError, Class, Log, MemDisk, OpenError, SegmentLog, SnapshotError, Snapshots};
 use message::Seq;
 
 use super::node::{Held, body};
 use super::start::bytes_of;
-use super::{Driver, Stop};
+use super::{Driver, Kept, Seen, Stop};
 use crate::plant::DriverPlant;
 use crate::violation::{Promise, Violation, broken, ensure};
 
@@ -126,15 +126,36 @@ impl Driver {
             self.fold()?;
         }
         let Some(node) = &mut self.node else { return Ok(()) };
-        node.log.truncate_before(before).map(|_| ()).map_err(|_| Stop::Disk)
+        node.log.truncate_before(before).map_err(|_| Stop::Disk)?;
+        self.read_records()
+    }
+
+    /// Reads every record, if all of them are durable.
+    pub(super) fn read_records(&mut self) -> Result<(), Stop> {
+        let Some(node) = self.node.as_ref().filter(|node| node.durable == node.broker.last()) else {
+            return Ok(());
+        };
+        let (mut kept, mut from) = (Vec::new(), Some(LookFrom::Records(None)));
+        while let Some(here) = from {
+            let (bodies, next) = node.broker.bodies_before(Seq(u64::MAX), here, LOOK_MAX);
+            for Living { of, place, .. } in bodies {
+                let Holder::Record(RecordName { repo, collection, key }) = of else { continue };
+                kept.push(Kept { repo, collection, key, document: body(&node.reader, place)? });
+            }
+            from = next;
+        }
+        self.seen.push(Seen::Kept(kept));
+        Ok(())
     }
 
     fn carry(&mut self, before: Seq) -> Result<(), Stop> {
         let clock = self.clock;
-        let mut from = Some(0);
-        while let Some(place) = from {
+        let forgets_records = self.driver_plant() == Some(DriverPlant::TrimRecords);
+        let mut from = Some(LookFrom::START);
+        while let Some(here) = from {
             let Some(node) = &mut self.node else { return Ok(()) };
-            let (bodies, next) = node.broker.bodies_before(before, place, LOOK_MAX);
+            let (mut bodies, next) = node.broker.bodies_before(before, here, LOOK_MAX);
+            bodies.retain(|living| !(forgets_records && matches!(living.of, Holder::Record(_))));
             from = next;
             if bodies.is_empty() {
                 continue;
@@ -144,7 +165,8 @@ impl Driver {
                 let body = body(&node.reader, place)?;
                 let mut effects = Effects::new();
                 let mut cx = Context { now: node.now(clock), wall: clock.wall(), random: &mut self.dice };
-                let carried = node.execute(&Command::Carry { of, place, body: &body }, &mut cx, &mut effects);
+                let carry = Command::Carry { of: &of, place, body: &body };
+                let carried = node.execute(&carry, &mut cx, &mut effects);
                 if let Err(refusal) = carried {
                     return Ok(broken(
                         Promise::Bodies,

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use broker::{AgentKey, EntryKey, Retention, SessionKey, Settings, Time};
 use message::{DeliveryId, MessageId, Priority, Seq, Stage};
 
+use super::records::Records;
 use crate::request::Sent;
 
 /// The bus as the outside would tell it.
@@ -18,6 +19,8 @@ pub(crate) struct State {
     /// Roles, topics and channels by their addresses, and `all`.
     pub(crate) groups: BTreeMap<Rc<str>, Group>,
     pub(crate) messages: BTreeMap<MessageId, Letter>,
+    /// What agents keep.
+    pub(crate) records: Records,
     pub(crate) parts: Vec<Part>,
     /// Ids that are known again, oldest first.
     pub(crate) known: Vec<Known>,
@@ -203,6 +206,7 @@ impl State {
             sessions: BTreeMap::new(),
             groups: BTreeMap::from([(Rc::from("all"), Group::default())]),
             messages: BTreeMap::new(),
+            records: Records::new(),
             parts: Vec::new(),
             known: Vec::new(),
             turns: BTreeMap::new(),
