@@ -8,6 +8,7 @@ pub(crate) mod clock;
 mod consume;
 pub(crate) mod document;
 mod drive;
+mod echo;
 pub(crate) mod frames;
 pub(crate) mod http;
 mod idle;
@@ -55,6 +56,8 @@ pub(crate) struct Bench<'b> {
     tools: &'b Tools,
     scratch: &'b Scratch,
     quiet: Quiet,
+    /// Whether what is missing is installed.
+    installs: bool,
     /// How many servers were started.
     started: usize,
     rounds: usize,
@@ -76,7 +79,7 @@ pub(crate) struct Part {
 }
 
 /// Every measure, in the order in which they run.
-pub(crate) const PARTS: [Part; 11] = [
+pub(crate) const PARTS: [Part; 13] = [
     throughput_part::<0>(),
     throughput_part::<1>(),
     throughput_part::<2>(),
@@ -96,6 +99,8 @@ pub(crate) const PARTS: [Part; 11] = [
         title: "burst: publish and consume as fast as the bus can",
         measure: sustained::burst,
     },
+    throughput_part::<6>(),
+    throughput_part::<7>(),
 ];
 
 const fn throughput_part<const PLACE: usize>() -> Part {
@@ -115,6 +120,7 @@ fn measure(options: &Options) -> anyhow::Result<Outcome> {
         tools: &tools,
         scratch: &scratch,
         quiet: Quiet::gate(),
+        installs: true,
         started: 0,
         rounds: options.rounds,
         pace: Pace::For(options.duration),
@@ -146,6 +152,7 @@ fn smoke(options: &Options) -> anyhow::Result<Outcome> {
         tools: &tools,
         scratch: &scratch,
         quiet: Quiet::open(),
+        installs: false,
         started: 0,
         rounds: 1,
         pace: Pace::Passes(1),

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use setup::pds::{Client, Pds, Sync};
+use setup::pds::{Client, Pds};
 use setup::{SetupError, tools_folder};
 
 const HELP: &str = "\
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
 }
 
 fn serve(names: &[&str]) -> anyhow::Result<()> {
-    let pds = Pds::start(&tools_folder(), &std::env::temp_dir(), names, Sync::AsShipped)?;
+    let pds = Pds::start(&tools_folder(), &std::env::temp_dir(), names)?;
     print!("{}", pds.ready);
     std::io::stdin().read_to_end(&mut Vec::new()).context("reading the standard input")?;
     Ok(())
@@ -50,7 +50,7 @@ fn serve(names: &[&str]) -> anyhow::Result<()> {
 fn record() -> anyhow::Result<()> {
     let tools = tools_folder();
     let client = Client::install(&tools)?;
-    let pds = Pds::start(&tools, &std::env::temp_dir(), &NAMES, Sync::AsShipped)?;
+    let pds = Pds::start(&tools, &std::env::temp_dir(), &NAMES)?;
     let answers = client.drive(&pds.ready)?;
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/pds/answers.json");
     std::fs::write(&path, answers).with_context(|| format!("writing {}", path.display()))?;

@@ -22,6 +22,9 @@ const NODE_HINT: &str =
 const NPM_HINT: &str = "npm must reach its registry; set another one with `npm config set registry URL`";
 const BUILD_HINT: &str = "a package is compiled: install make, a C++ compiler and python3";
 
+/// The file that says what is installed.
+const STAMP: &str = "installed";
+
 /// Node.js and its npm.
 pub struct Node {
     program: PathBuf,
@@ -41,6 +44,14 @@ pub struct Package {
     pub files: &'static [(&'static str, &'static str)],
     /// Packages that are compiled.
     pub compiled: &'static [&'static str],
+}
+
+impl Package {
+    /// Tells whether exactly this is there.
+    pub(crate) fn is_installed(&self, tools: &Path) -> bool {
+        let stamp = tools.join(self.name).join(STAMP);
+        fs::read_to_string(stamp).is_ok_and(|installed| installed == self.lock)
+    }
 }
 
 impl Node {
@@ -70,12 +81,11 @@ impl Node {
     pub fn install(&self, package: &Package, tools: &Path) -> anyhow::Result<PathBuf> {
         let _lock = lock(tools, package.name)?;
         let folder = tools.join(package.name);
-        let stamp = folder.join("installed");
         fs::create_dir_all(&folder).with_context(|| format!("creating {}", folder.display()))?;
         for (name, text) in package.files {
             write(&folder.join(name), text)?;
         }
-        if fs::read_to_string(&stamp).is_ok_and(|installed| installed == package.lock) {
+        if package.is_installed(tools) {
             return Ok(folder);
         }
         progress(format_args!("installing the packages of {} with npm", package.name));
@@ -87,7 +97,7 @@ impl Node {
         for name in package.compiled {
             self.compile(name, &folder)?;
         }
-        write(&stamp, package.lock)?;
+        write(&folder.join(STAMP), package.lock)?;
         Ok(folder)
     }
 

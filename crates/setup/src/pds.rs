@@ -36,15 +36,6 @@ pub const CLIENT: Package = Package {
     compiled: &[],
 };
 
-/// What the PDS does about the disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sync {
-    /// As it ships: a commit is in SQLite's log, and the log is synced now and then.
-    AsShipped,
-    /// Every commit is synced before it is answered.
-    EveryCommit,
-}
-
 /// A PDS that runs; it ends when this is dropped, and leaves nothing behind.
 pub struct Pds {
     child: Child,
@@ -69,6 +60,11 @@ pub struct Account {
     pub handle: String,
     /// Its password.
     pub password: String,
+}
+
+/// Tells whether the PDS is there, so that starting it takes no time.
+pub fn is_installed(tools: &Path) -> bool {
+    SERVER.is_installed(tools)
 }
 
 /// The official client, installed.
@@ -121,15 +117,11 @@ impl Client {
 
 impl Pds {
     /// Installs the PDS unless it is there, and starts it in a folder with an account for each name.
-    pub fn start(tools: &Path, folder: &Path, names: &[&str], sync: Sync) -> anyhow::Result<Self> {
+    pub fn start(tools: &Path, folder: &Path, names: &[&str]) -> anyhow::Result<Self> {
         let node = Node::own(tools)?;
         let script = node.install(&SERVER, tools)?.join("pds.mjs");
         let mut command = node.command(&script);
         command.args(names).env("PDS_FOLDER", folder).stdin(Stdio::piped()).stdout(Stdio::piped());
-        match sync {
-            Sync::AsShipped => command.env_remove("PDS_SYNCHRONOUS"),
-            Sync::EveryCommit => command.env("PDS_SYNCHRONOUS", "full"),
-        };
         let mut child = command.spawn().context("starting the PDS")?;
         let stdin = child.stdin.take();
         let stdout = child.stdout.take().context("the PDS has no standard output")?;

@@ -1,8 +1,6 @@
 // The reference PDS with accounts, all of it on the loopback, in a folder that is removed at the end.
 //
 //   node pds.mjs HANDLE…     prints one line of JSON when it is ready, and ends when its standard input does
-//
-// With PDS_SYNCHRONOUS=full every commit is synced to the disk before it is answered; as it ships, SQLite's log is not.
 
 import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
@@ -21,7 +19,6 @@ const DOMAIN = '.test'
 /** Outside of its development mode a PDS wants a public name; nobody resolves this one. */
 const HOSTNAME = 'pds.test'
 
-if (process.env.PDS_SYNCHRONOUS === 'full') syncEveryCommit()
 process.env.LOG_ENABLED ??= 'false'
 const { PDS } = await import('@atproto/pds')
 
@@ -74,16 +71,4 @@ async function freePort() {
   const { port } = server.address()
   await new Promise((resolve) => server.close(resolve))
   return port
-}
-
-/** Every database that the PDS opens is told to sync its log at each commit. */
-function syncEveryCommit() {
-  const path = require.resolve('better-sqlite3')
-  const Database = require(path)
-  require.cache[path].exports = class extends Database {
-    constructor(...args) {
-      super(...args)
-      this.pragma('synchronous = FULL')
-    }
-  }
 }

@@ -11,23 +11,32 @@ use super::speech::Publish;
 
 /// Posts documents, one after the other on its connection.
 pub(crate) struct Poster {
+    path: &'static str,
     token: String,
     /// The status of every answer.
     status: u16,
 }
+
+/// Where records are created, at a PDS and at ours.
+const CREATE_RECORD: &str = "/xrpc/com.atproto.repo.createRecord";
 
 /// An answer: its status and its body.
 type Answer<'i> = (u16, &'i [u8]);
 
 impl Poster {
     pub(crate) fn new(token: &str, status: u16) -> Self {
-        Poster { token: token.to_owned(), status }
+        Poster { path: "/v1/messages", token: token.to_owned(), status }
+    }
+
+    /// One who posts records.
+    pub(crate) fn of_records(token: &str) -> Self {
+        Poster { path: CREATE_RECORD, token: token.to_owned(), status: 200 }
     }
 }
 
 impl Publish for Poster {
     fn publish(&mut self, document: &[u8], out: &mut Vec<u8>) {
-        request("POST", "/v1/messages", &self.token, document, out);
+        request("POST", self.path, &self.token, document, out);
     }
 
     fn answers(&mut self, input: &mut Input, _out: &mut Vec<u8>) -> anyhow::Result<u64> {

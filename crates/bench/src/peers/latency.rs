@@ -12,7 +12,7 @@ use anyhow::{Context, anyhow};
 
 use super::Bench;
 use super::clock::{now, pause};
-use super::document::{Documents, Recipients, Worth, number_in};
+use super::document::{Documents, Language, Recipients, Worth, number_in};
 use super::input::Input;
 use super::server::Server;
 use super::side::{Role, Side, Taking};
@@ -125,7 +125,7 @@ fn take(
 /// Sends by the clock, and returns when each was sent.
 fn send(server: &Server, side: Side, total: usize) -> anyhow::Result<Vec<Instant>> {
     let (mut stream, mut input) = open(server, Role::Publisher(side))?;
-    let mut documents = Documents::new(0, 0, Worth::AtLeastOnce, Recipients::First(1));
+    let mut documents = Documents::new(0, 0, Language::Native(Worth::AtLeastOnce), Recipients::First(1));
     let mut answers = side.publisher(server, 0, 0);
     let mut publisher: Box<dyn Publish> = side.publisher(server, 0, 0);
     let mut listening = stream.try_clone()?;

@@ -7,13 +7,16 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
+use setup::pds::{Account, Pds};
 
 use super::clock::{self, now};
-use super::document::{AGENTS, agent};
+use super::document::{AGENTS, agent, agent_did};
 use super::tools::Tools;
 use super::{bare, http, nats, redis};
 use crate::engine::memory::resident;
 
+/// Accounts at a PDS, one for each connection.
+pub(crate) const PDS_ACCOUNTS: usize = 16;
 /// How long a server may take until it answers.
 const READY_MAX: Duration = Duration::from_secs(20);
 /// How often it is asked whether it is ready.
@@ -36,6 +39,8 @@ pub(crate) enum Kind {
     RedisEverysec,
     /// The real binary.
     Ours,
+    /// The reference PDS, which syncs four times for a record before it answers.
+    Pds,
     /// No server at all: a file that is written and synced before one byte goes back.
     Bare,
 }
@@ -49,8 +54,11 @@ pub(crate) struct Server {
     /// The tokens of our agents, in the order of their names; the operator's.
     pub(crate) tokens: Vec<String>,
     pub(crate) operator: String,
+    /// The DIDs of those who have tokens.
+    pub(crate) dids: Vec<String>,
     folder: PathBuf,
     child: Option<Child>,
+    pds: Option<Pds>,
 }
 
 impl Server {
@@ -63,12 +71,18 @@ impl Server {
             start: Duration::ZERO,
             tokens: Vec::new(),
             operator: String::new(),
+            dids: Vec::new(),
             folder,
             child: None,
+            pds: None,
         };
-        if kind == Kind::Bare {
-            server.address = bare::start(&server.folder)?;
-            return Ok(server);
+        match kind {
+            Kind::Bare => {
+                server.address = bare::start(&server.folder)?;
+                return Ok(server);
+            }
+            Kind::Pds => return server.start_pds(),
+            Kind::NatsAlways | Kind::NatsDefault | Kind::RedisAlways | Kind::RedisEverysec | Kind::Ours => {}
         }
         let mut command = command(kind, tools, address, &server.folder)?;
         let said = File::create(server.folder.join("said.txt"))?;
@@ -80,13 +94,40 @@ impl Server {
         Ok(server)
     }
 
+    /// Starts a PDS with an account for each connection.
+    fn start_pds(mut self) -> anyhow::Result<Self> {
+        let names: Vec<String> = (0..PDS_ACCOUNTS).map(|place| format!("peer-{}", agent(place))).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let begun = now();
+        let pds = Pds::start(&setup::tools_folder(), &self.folder, &names)?;
+        self.start = begun.elapsed();
+        let address = pds.url.trim_start_matches("http://").parse();
+        self.address = address.with_context(|| format!("the PDS is at {}", pds.url))?;
+        self.pds = Some(pds);
+        Ok(self)
+    }
+
+    /// Opens a session for each account.
+    fn open_sessions(&mut self) -> anyhow::Result<()> {
+        for account in self.pds.iter().flat_map(|pds| pds.accounts.values()) {
+            let Account { did, handle, password } = account;
+            let body = format!(r#"{{"identifier":"{handle}","password":"{password}"}}"#);
+            let path = "/xrpc/com.atproto.server.createSession";
+            let (status, answer) = http::ask(self.address, "POST", path, "", &body)?;
+            ensure!(status == 200, "no session at the PDS: {status} {answer}");
+            self.tokens.push(answer["accessJwt"].as_str().context("a session without a token")?.to_owned());
+            self.dids.push(did.clone());
+        }
+        Ok(())
+    }
+
     fn wait_until_ready(&mut self, begun: std::time::Instant) -> anyhow::Result<()> {
         loop {
             let answer = match self.kind {
                 Kind::NatsAlways | Kind::NatsDefault => nats::greet(self.address),
                 Kind::RedisAlways | Kind::RedisEverysec => redis::greet(self.address),
                 Kind::Ours => http::greet(self.address),
-                Kind::Bare => Ok(()),
+                Kind::Pds | Kind::Bare => Ok(()),
             };
             let Err(error) = answer else { return Ok(()) };
             let ended = self.child.as_mut().and_then(|child| child.try_wait().ok().flatten());
@@ -106,6 +147,7 @@ impl Server {
                 self.make_agents()?;
                 self.wait_until_settled()
             }
+            Kind::Pds => self.open_sessions(),
             Kind::Bare => Ok(()),
         }
     }
@@ -115,10 +157,12 @@ impl Server {
         let text = fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
         self.operator = text.trim().to_owned();
         for place in 0..AGENTS {
-            let path = format!("/v1/agents/{}", agent(place));
-            let (status, answer) = http::ask(self.address, "PUT", &path, &self.operator, "{}")?;
+            let (path, did) = (format!("/v1/agents/{}", agent(place)), agent_did(place));
+            let profile = format!(r#"{{"did":"{did}"}}"#);
+            let (status, answer) = http::ask(self.address, "PUT", &path, &self.operator, &profile)?;
             ensure!(status == 201, "the agent was not made: {status} {answer}");
             self.tokens.push(answer["token"].as_str().context("an agent without a token")?.to_owned());
+            self.dids.push(did);
         }
         Ok(())
     }
@@ -139,14 +183,19 @@ impl Server {
 
     /// The processor time that the server has used so far, in seconds.
     pub(crate) fn processor_seconds(&self) -> Option<f64> {
-        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.as_ref()?.id())).ok()?;
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.process()?)).ok()?;
         ticks(&stat).map(|ticks| ticks as f64 / TICKS_PER_SECOND)
     }
 
     /// The memory that the server holds, in bytes.
     pub(crate) fn resident_bytes(&self) -> Option<u64> {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.as_ref()?.id())).ok()?;
+        let status = fs::read_to_string(format!("/proc/{}/status", self.process()?)).ok()?;
         resident(&status)
+    }
+
+    /// The server's process.
+    fn process(&self) -> Option<u32> {
+        self.child.as_ref().map(Child::id).or_else(|| self.pds.as_ref().map(Pds::id))
     }
 
     /// The last lines that the server wrote.
@@ -164,6 +213,7 @@ impl Drop for Server {
             drop(child.kill());
             drop(child.wait());
         }
+        drop(self.pds.take());
         drop(fs::remove_dir_all(&self.folder));
     }
 }
@@ -176,6 +226,7 @@ impl Kind {
             Kind::RedisAlways => "Redis, synced",
             Kind::RedisEverysec => "Redis, synced every second",
             Kind::Ours => "ours",
+            Kind::Pds => "PDS, synced",
             Kind::Bare => "bare file behind a socket",
         }
     }
@@ -219,7 +270,7 @@ fn command(kind: Kind, tools: &Tools, address: SocketAddr, folder: &Path) -> any
             command.args(["up", "--listen", &address.to_string(), "--data"]).arg(folder);
             Ok(command)
         }
-        Kind::Bare => bail!("a bare file is no program"),
+        Kind::Pds | Kind::Bare => bail!("{} is no program", kind.title()),
     }
 }
 

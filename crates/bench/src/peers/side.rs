@@ -1,12 +1,14 @@
 //! Sides: a server and the way in which it is spoken to.
 
-use super::document::{AGENTS, Documents, Recipients, Worth};
+use std::ops::Range;
+
+use super::document::{AGENTS, Documents, Language, Recipients, Worth};
 use super::drive::{Line, Lines};
 use super::input::Input;
 use super::redis::{Acks, Adder};
 use super::server::{Kind, Server};
 use super::speech::{Consume, Publish};
-use super::{bare, http, nats, redis, socket};
+use super::{bare, echo, http, nats, redis, socket};
 
 /// Messages of an atomic batch. Larger ones are faster: JetStream syncs several times for each.
 const BATCH: u64 = 256;
@@ -25,6 +27,14 @@ pub(crate) enum Side {
     OursHttp,
     /// The same calls with a sender who is somebody else: read, checked and turned away before the log.
     OursRefused,
+    /// Our native socket, on which everybody writes to itself.
+    OursEcho,
+    /// The same through the bus door.
+    OursBus,
+    /// Records through our door for the AT Protocol.
+    OursRecords,
+    /// Records to a PDS.
+    Pds,
     Bare,
 }
 
@@ -45,7 +55,7 @@ pub(crate) enum Taking {
 }
 
 impl Side {
-    pub(crate) const ALL: [Side; 9] = [
+    pub(crate) const ALL: [Side; 13] = [
         Side::Nats,
         Side::NatsBatches,
         Side::NatsDefault,
@@ -54,6 +64,10 @@ impl Side {
         Side::Ours,
         Side::OursHttp,
         Side::OursRefused,
+        Side::OursEcho,
+        Side::OursBus,
+        Side::OursRecords,
+        Side::Pds,
         Side::Bare,
     ];
 
@@ -68,6 +82,10 @@ impl Side {
             Side::Ours => "ours",
             Side::OursHttp => "http",
             Side::OursRefused => "http-refused",
+            Side::OursEcho => "echo",
+            Side::OursBus => "bus-echo",
+            Side::OursRecords => "records",
+            Side::Pds => "pds",
             Side::Bare => "bare",
         }
     }
@@ -78,7 +96,13 @@ impl Side {
             Side::NatsDefault => Kind::NatsDefault,
             Side::Redis => Kind::RedisAlways,
             Side::RedisEverysec => Kind::RedisEverysec,
-            Side::Ours | Side::OursHttp | Side::OursRefused => Kind::Ours,
+            Side::Ours
+            | Side::OursHttp
+            | Side::OursRefused
+            | Side::OursEcho
+            | Side::OursBus
+            | Side::OursRecords => Kind::Ours,
+            Side::Pds => Kind::Pds,
             Side::Bare => Kind::Bare,
         }
     }
@@ -88,9 +112,16 @@ impl Side {
             Side::NatsBatches => "JetStream, synced, atomic batches",
             Side::OursHttp => "ours, HTTP",
             Side::OursRefused => "ours, HTTP, read and refused",
-            Side::Nats | Side::NatsDefault | Side::Redis | Side::RedisEverysec | Side::Ours | Side::Bare => {
-                self.kind().title()
-            }
+            Side::OursEcho => "ours, the native socket",
+            Side::OursBus => "ours, the socket of the bus door",
+            Side::OursRecords => "ours, createRecord",
+            Side::Nats
+            | Side::NatsDefault
+            | Side::Redis
+            | Side::RedisEverysec
+            | Side::Ours
+            | Side::Pds
+            | Side::Bare => self.kind().title(),
         }
     }
 
@@ -105,6 +136,10 @@ impl Side {
             | Side::Ours
             | Side::OursHttp
             | Side::OursRefused
+            | Side::OursEcho
+            | Side::OursBus
+            | Side::OursRecords
+            | Side::Pds
             | Side::Bare => (connections, window),
         }
     }
@@ -112,13 +147,15 @@ impl Side {
     /// Whether the server closes connections on which nothing was said while others had their turn.
     pub(crate) fn is_closed_when_idle(self) -> bool {
         match self {
-            Side::OursHttp | Side::OursRefused => true,
+            Side::OursHttp | Side::OursRefused | Side::OursRecords | Side::Pds => true,
             Side::Nats
             | Side::NatsBatches
             | Side::NatsDefault
             | Side::Redis
             | Side::RedisEverysec
             | Side::Ours
+            | Side::OursEcho
+            | Side::OursBus
             | Side::Bare => false,
         }
     }
@@ -131,7 +168,44 @@ impl Side {
             Side::Ours => Box::new(socket::Sender::new()),
             Side::OursHttp => Box::new(http::Poster::new(&server.tokens[place], 201)),
             Side::OursRefused => Box::new(http::Poster::new(&server.tokens[place], 403)),
+            Side::OursEcho => Box::new(echo::Native::new()),
+            Side::OursBus => Box::new(echo::Bus::new()),
+            Side::OursRecords | Side::Pds => Box::new(http::Poster::of_records(&server.tokens[place])),
             Side::Bare => Box::new(bare::Writer),
+        }
+    }
+
+    /// The agents that publish. What comes back to an agent comes to any of its sockets, so those of two sides that may
+    /// be open at once are not the same.
+    fn places(self, connections: usize) -> Range<usize> {
+        let first = if self == Side::OursBus { AGENTS / 2 } else { 0 };
+        first..first + connections
+    }
+
+    /// The documents of a connection.
+    fn documents(
+        self,
+        server: &Server,
+        place: usize,
+        number: u64,
+        (worth, recipients): (Worth, Recipients),
+    ) -> Documents {
+        let native = Language::Native(worth);
+        match self {
+            Side::OursRefused => Documents::new((place + 1) % AGENTS, number, native, recipients),
+            Side::OursEcho => Documents::new(place, number, native, Recipients::Itself),
+            Side::OursBus => Documents::new(place, number, Language::Bus, Recipients::Itself),
+            Side::OursRecords | Side::Pds => {
+                Documents::new(place, number, Language::Record(&server.dids[place]), recipients)
+            }
+            Side::Nats
+            | Side::NatsBatches
+            | Side::NatsDefault
+            | Side::Redis
+            | Side::RedisEverysec
+            | Side::Ours
+            | Side::OursHttp
+            | Side::Bare => Documents::new(place, number, native, recipients),
         }
     }
 
@@ -142,23 +216,11 @@ impl Side {
         server: &Server,
         connections: usize,
         first: u64,
-        (worth, recipients): (Worth, Recipients),
+        data: (Worth, Recipients),
     ) -> anyhow::Result<Vec<Line<dyn Publish>>> {
         let mut opened = Vec::new();
-        for place in 0..connections {
-            let sender = match self {
-                Side::OursRefused => (place + 1) % AGENTS,
-                Side::Nats
-                | Side::NatsBatches
-                | Side::NatsDefault
-                | Side::Redis
-                | Side::RedisEverysec
-                | Side::Ours
-                | Side::OursHttp
-                | Side::Bare => place,
-            };
-            let number = first + place as u64 * 1_000_000_000;
-            let documents = Documents::new(sender, number, worth, recipients);
+        for place in self.places(connections) {
+            let documents = self.documents(server, place, first + place as u64 * 1_000_000_000, data);
             let speech = self.publisher(server, place, first);
             opened.push(lines.open(server, place, Role::Publisher(self), speech, documents)?);
         }
@@ -218,7 +280,8 @@ impl Taking {
         server: &Server,
         place: usize,
     ) -> anyhow::Result<Line<dyn Consume>> {
-        let documents = Documents::new(place, 0, Worth::AtLeastOnce, Recipients::All);
+        let language = Language::Native(Worth::AtLeastOnce);
+        let documents = Documents::new(place, 0, language, Recipients::All);
         lines.open(server, place, Role::Consumer(self), self.consumer(place), documents)
     }
 }
@@ -230,11 +293,18 @@ impl Role {
             Role::Publisher(Side::NatsBatches) => nats::hello_batches(place),
             Role::Publisher(Side::Nats | Side::NatsDefault) => nats::hello_publisher(place),
             Role::Consumer(Taking::Nats) => nats::hello_taker(place),
-            Role::Publisher(Side::Ours) | Role::Consumer(Taking::Ours) => {
+            Role::Publisher(Side::Ours | Side::OursEcho) | Role::Consumer(Taking::Ours) => {
                 socket::hello(place, &server.tokens[place])
             }
+            Role::Publisher(Side::OursBus) => echo::hello(place, &server.tokens[place]),
             Role::Publisher(
-                Side::Redis | Side::RedisEverysec | Side::OursHttp | Side::OursRefused | Side::Bare,
+                Side::Redis
+                | Side::RedisEverysec
+                | Side::OursHttp
+                | Side::OursRefused
+                | Side::OursRecords
+                | Side::Pds
+                | Side::Bare,
             )
             | Role::Consumer(Taking::RedisSingle | Taking::RedisTogether) => Vec::new(),
         }
@@ -243,7 +313,10 @@ impl Role {
     /// Whether the server has said all that it says first.
     pub(crate) fn is_open(self, input: &mut Input) -> anyhow::Result<bool> {
         match self {
-            Role::Publisher(Side::Ours) | Role::Consumer(Taking::Ours) => socket::is_open(input),
+            Role::Publisher(Side::Ours | Side::OursEcho) | Role::Consumer(Taking::Ours) => {
+                socket::is_open(input)
+            }
+            Role::Publisher(Side::OursBus) => echo::is_open(input),
             Role::Publisher(_) | Role::Consumer(_) => Ok(true),
         }
     }

@@ -28,9 +28,13 @@ pub(crate) struct Taker {
 
 /// Asks for the socket of an agent.
 pub(crate) fn hello(place: usize, token: &str) -> Vec<u8> {
-    let agent = agent(place);
+    upgrade(&format!("/v1/agents/{}/socket?receipts=brief&lease=60s", agent(place)), token)
+}
+
+/// Asks for the socket at a path.
+pub(crate) fn upgrade(path: &str, token: &str) -> Vec<u8> {
     format!(
-        "GET /v1/agents/{agent}/socket?receipts=brief&lease=60s HTTP/1.1\r\nHost: localhost\r\n\
+        "GET {path} HTTP/1.1\r\nHost: localhost\r\n\
          Authorization: Bearer {token}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
          Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: cGVlcnMgYXJlIG1lYXN1cg==\r\n\r\n"
     )
@@ -149,7 +153,8 @@ impl Consume for Taker {
     }
 }
 
-fn delivery_in(text: &[u8]) -> anyhow::Result<&[u8]> {
+/// Finds the id of a delivery.
+pub(crate) fn delivery_in(text: &[u8]) -> anyhow::Result<&[u8]> {
     let start = after(text, br#""delivery":""#).context("a delivery without its id")?;
     let length = text[start..].iter().position(|byte| *byte == b'"').context("an id without an end")?;
     Ok(&text[start..start + length])

@@ -1,11 +1,12 @@
 //! Publishing: how many documents a second are acknowledged, ours beside the peers'.
 
+use super::Bench;
 use super::document::{Recipients, Worth};
 use super::drive::{Line, Lines, Run};
 use super::server::Server;
+use super::server::{Kind, PDS_ACCOUNTS};
 use super::side::Side;
 use super::speech::Publish;
-use super::{Bench, server::Kind};
 use crate::figures::{Pace, Series};
 use crate::findings::{Aim, Finding};
 use crate::progress::progress;
@@ -27,7 +28,7 @@ pub(crate) struct Metric {
     others: &'static [(Side, &'static [Aim])],
 }
 
-pub(crate) const METRICS: [Metric; 6] = [
+pub(crate) const METRICS: [Metric; 8] = [
     Metric {
         name: "T1",
         title: "T1: publish, 1 connection, 1 in flight",
@@ -103,6 +104,24 @@ pub(crate) const METRICS: [Metric; 6] = [
         ours: Side::Ours,
         others: &[(Side::RedisEverysec, &[Aim::AtLeast(1.2), Aim::AtLeast(2.5)]), (Side::NatsDefault, &[])],
     },
+    Metric {
+        name: "T12",
+        title: "T12: createRecord, 16 connections kept alive, beside the reference PDS",
+        connections: PDS_ACCOUNTS,
+        window: 1,
+        worth: Worth::AtLeastOnce,
+        ours: Side::OursRecords,
+        others: &[(Side::Pds, &[Aim::AtLeast(50.0)])],
+    },
+    Metric {
+        name: "T13",
+        title: "T13: frames there and back through the bus door, 64 in flight on 4 connections",
+        connections: 4,
+        window: 64,
+        worth: Worth::AtLeastOnce,
+        ours: Side::OursBus,
+        others: &[(Side::OursEcho, &[Aim::AtLeast(0.7)])],
+    },
 ];
 
 /// One side with its connections and what it did.
@@ -124,6 +143,11 @@ impl Metric {
     pub(crate) fn measure(&self, bench: &mut Bench<'_>) -> anyhow::Result<Vec<Finding>> {
         let sides: Vec<Side> =
             std::iter::once(self.ours).chain(self.others.iter().map(|(side, _)| *side)).collect();
+        let wants_pds = sides.iter().any(|side| side.kind() == Kind::Pds);
+        if wants_pds && !bench.installs && !setup::pds::is_installed(&setup::tools_folder()) {
+            progress(format_args!("skipped: there is no PDS, so {} is not measured", self.name));
+            return Ok(Vec::new());
+        }
         let mut servers: Vec<Server> = Vec::new();
         for side in &sides {
             if !servers.iter().any(|server| server.kind == side.kind()) {

@@ -5,7 +5,7 @@ use json::Limits;
 
 use crate::area::{Form, Length, Options, Outcome};
 use crate::peers::clock::busy_and_all;
-use crate::peers::document::{BYTES, Documents, Recipients, Worth, number_in};
+use crate::peers::document::{BYTES, Documents, Language, Recipients, Worth, number_in};
 use crate::peers::frames::{self, Frame, Writer, apply};
 use crate::peers::http;
 use crate::peers::input::{Input, last_number, line};
@@ -30,7 +30,7 @@ fn smoke() {
 #[test]
 fn documents_are_valid_and_differ() {
     for worth in [Worth::AtLeastOnce, Worth::AtMostOnce] {
-        let mut documents = Documents::new(3, 41, worth, Recipients::All);
+        let mut documents = Documents::new(3, 41, Language::Native(worth), Recipients::All);
         for number in 41..300 {
             let text = documents.next();
             assert_eq!((text.len(), number_in(text)), (BYTES, Some(number)));
@@ -40,6 +40,28 @@ fn documents_are_valid_and_differ() {
             assert!(findings.is_empty(), "{findings:?}");
             let recipient = format!("a{:02}", number % 64);
             assert_eq!(value.pointer("/to/0").and_then(|to| to.as_str()), Some(recipient.as_str()));
+        }
+    }
+}
+
+#[test]
+fn documents_in_other_languages_are_valid_and_differ() {
+    let mut seen = std::collections::HashSet::new();
+    for (language, name) in [
+        (Language::Bus, dialect::Name::Bus),
+        (Language::Record("did:web:a03.example.com"), dialect::Name::Comms),
+    ] {
+        let mut documents = Documents::new(3, 41, language, Recipients::Itself);
+        for _ in 0..100 {
+            let text = documents.next();
+            assert!(text.len() == BYTES && seen.insert(text.to_vec()));
+            let value = json::parse(text, Limits::DOCUMENT).unwrap();
+            let document = value.get("record").unwrap_or(&value);
+            let verdict = translate::dialect(name).validate(document);
+            assert!(verdict.errors.kept().is_empty(), "{:?}", verdict.errors.kept());
+            let recipient = ["/recipient/agent_id", "/recipient"].map(|at| document.pointer(at));
+            let recipient = recipient.into_iter().flatten().find_map(|to| to.as_str()).unwrap();
+            assert!(recipient.contains("a03"), "{recipient}");
         }
     }
 }
