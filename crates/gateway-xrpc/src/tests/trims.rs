@@ -4,7 +4,7 @@ use doorstep::Socket;
 use gateway::Token;
 use node::Keep;
 
-use super::{Bus, doors, message};
+use super::{Bus, message};
 
 /// The log is trimmed to so much.
 const KEEP: Keep = Keep { time: None, bytes: Some(4 << 20) };
