@@ -17,6 +17,8 @@ const LABEL_BYTES_MAX: usize = 63;
 pub struct Names {
     identities: Vec<Identity>,
     by_alias: HashMap<String, usize>,
+    /// Agents whose names are no labels of a host name, by the labels that stand in for them.
+    by_label: HashMap<String, AgentName>,
 }
 
 /// One agent and what it is called in each dialect.
@@ -83,6 +85,10 @@ impl Names {
             return Err(taken.to_owned());
         }
         self.by_alias.extend(identity.aliases().map(|alias| (alias.to_owned(), at)));
+        let label = label(identity.slug.as_str());
+        if label != identity.slug.as_str() {
+            self.by_label.entry(label).or_insert_with(|| identity.slug.clone());
+        }
         self.identities.push(identity);
         Ok(())
     }
@@ -94,6 +100,10 @@ impl Names {
             return;
         }
         let gone = self.identities.swap_remove(at);
+        let label = label(slug);
+        if self.by_label.get(&label).is_some_and(|other| other.as_str() == slug) {
+            self.by_label.remove(&label);
+        }
         for alias in gone.aliases() {
             self.by_alias.remove(alias);
         }
@@ -114,7 +124,8 @@ impl Names {
             return AgentRef::Name(identity.slug.clone());
         }
         if let Some(name) = stood_in(native) {
-            return AgentRef::Name(name);
+            let meant = self.by_label.get(name.as_str()).filter(|_| self.find(name.as_str()).is_none());
+            return AgentRef::Name(meant.cloned().unwrap_or(name));
         }
         let name = Names::proposed(native);
         // Who has a URI of its own is not meant by another one that happens to end like its name.

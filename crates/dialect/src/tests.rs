@@ -160,6 +160,14 @@ fn names_are_found_or_stood_in_for() {
         assert_eq!(none.did(agent).0, did, "{native:?}");
     }
     assert_eq!(none.agent("did:web:bob.agent.invalid").to_string(), "bob");
+    let mut some = Names::default();
+    some.add(crate::Identity::new("qc_1.x".parse().unwrap())).unwrap();
+    assert_eq!(some.agent("did:web:qc-1-x.agent.invalid").to_string(), "qc_1.x", "it leads back");
+    some.add(crate::Identity::new("qc-1-x".parse().unwrap())).unwrap();
+    assert_eq!(some.agent("did:web:qc-1-x.agent.invalid").to_string(), "qc-1-x", "the very name goes first");
+    some.remove("qc_1.x");
+    some.remove("qc-1-x");
+    assert_eq!(some.agent("did:web:qc-1-x.agent.invalid").to_string(), "qc-1-x");
     assert_eq!(none.address("roles.developer").to_string(), "roles.developer");
     assert_eq!(none.address("all").to_string(), "all");
 }

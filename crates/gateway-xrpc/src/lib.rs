@@ -63,7 +63,7 @@ pub(crate) struct Door {
 pub fn doorways(hub: &Hub, settings: Settings) -> Vec<Doorway> {
     let failures = RateLimits { per_second: 1, burst: FAILURES_MAX, remembered_max: FAILING_MAX };
     let door = Arc::new(Door {
-        blobs: Blobs::new(settings.blobs, settings.blobs_bytes_max),
+        blobs: Blobs::new(settings.blobs, settings.blobs_bytes_max, hub.node().clone()),
         public: settings.public,
         session_key: hub.derive_key(SESSION_KEY),
         failures: Rates::new(failures),

@@ -41,7 +41,8 @@ pub(crate) async fn get(visitor: Visitor, RawQuery(query): RawQuery) -> Result<R
     well_formed::<Nsid>("collection", &collection)?;
     well_formed::<RecordKey>("rkey", &key)?;
     let wanted = query.get("cid")?.map(|cid| digest("cid", &cid)).transpose()?;
-    let repo = visitor.repo(&param(query, "repo")?)?;
+    let named = param(query, "repo")?;
+    let repo = visitor.repo(&named)?;
     let uri = format!("at://{}/{collection}/{key}", repo.did);
     let missing = || Refused::named("RecordNotFound", format!("Could not locate record: {uri}"));
     let (agent, in_collection, with_key) = (repo.key, collection.clone(), key.clone());
@@ -108,8 +109,8 @@ pub(crate) async fn list(visitor: Visitor, RawQuery(query): RawQuery) -> Result<
 pub(crate) async fn describe(visitor: Visitor, RawQuery(query): RawQuery) -> Result<Response, Refused> {
     let named = param(Query(query.as_deref()), "repo")?;
     identifier("repo", &named)?;
-    let unknown = |_| Refused::named("RepoNotFound", format!("Could not find repo: {named}"));
-    let repo = visitor.repo(&named).map_err(unknown)?;
+    let nobody = |_| Refused::named("RepoNotFound", format!("Could not find user: {named}"));
+    let repo = visitor.repo(&named).map_err(nobody)?;
     let agent = repo.key;
     let found = visitor
         .hub

@@ -11,7 +11,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use atproto_syntax::Cid;
 use axum::body::Bytes;
@@ -19,6 +19,7 @@ use futures_util::Stream;
 use gateway::repo::Blob;
 use gateway::{Code, Problem};
 use message::AgentName;
+use node::Node;
 use tokio::task::spawn_blocking;
 
 use crate::refused::Refused;
@@ -47,6 +48,8 @@ struct Inner {
     bytes_max: u64,
     /// Held while a blob is used, added or collected, so that none of these happens to one at the same time.
     guard: Mutex<()>,
+    /// Whose clock it is.
+    node: Node,
 }
 
 /// A blob that was found.
@@ -59,10 +62,10 @@ pub(crate) struct Stored {
 
 impl Blobs {
     /// Opens the folder; what was not whole when the last process ended is thrown away.
-    pub(crate) fn new(root: PathBuf, bytes_max: u64) -> Self {
+    pub(crate) fn new(root: PathBuf, bytes_max: u64, node: Node) -> Self {
         // There may be none.
         drop(fs::remove_dir_all(root.join(UNFINISHED)));
-        let inner = Inner { root, bytes: AtomicU64::new(0), bytes_max, guard: Mutex::new(()) };
+        let inner = Inner { root, bytes: AtomicU64::new(0), bytes_max, guard: Mutex::new(()), node };
         let blobs = Blobs { inner: Arc::new(inner) };
         let sizes = blobs.list().into_iter().map(|listed| listed.size).sum();
         blobs.inner.bytes.store(sizes, Ordering::Relaxed);
@@ -93,7 +96,7 @@ impl Blobs {
         let _guard = self.inner.guard.lock().unwrap_or_else(PoisonError::into_inner);
         let found = self.find(agent, &blob.cid);
         let missing = || Refused::named("BlobNotFound", format!("Could not find blob: {}", blob.cid));
-        let found = found.filter(|found| found.touch().is_ok()).ok_or_else(missing)?;
+        let found = found.filter(|found| found.touch(self.now()).is_ok()).ok_or_else(missing)?;
         if found.mime_type != blob.mime_type {
             let (expected, got) = (&found.mime_type, &blob.mime_type);
             let message =
@@ -131,15 +134,19 @@ impl Blobs {
         self.inner.root.join(agent.as_str())
     }
 
+    fn now(&self) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_millis(self.inner.node.wall().0)
+    }
+
     fn root(&self) -> &Path {
         &self.inner.root
     }
 }
 
 impl Stored {
-    /// Notes that it is used now.
-    fn touch(&self) -> io::Result<()> {
-        self.file.as_ref().map_or(Ok(()), |file| file.set_modified(SystemTime::now()))
+    /// Notes when it is used.
+    fn touch(&self, now: SystemTime) -> io::Result<()> {
+        self.file.as_ref().map_or(Ok(()), |file| file.set_modified(now))
     }
 
     /// Reads it piece by piece.

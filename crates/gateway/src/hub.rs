@@ -23,6 +23,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// How the handle ends that stands in for an agent without one.
 const STAND_IN: &str = ".agent.invalid";
 
+/// The handle of whoever has none.
+const NO_HANDLE: &str = "handle.invalid";
+
 /// What decides who somebody is, and what is ours.
 #[derive(Clone, Debug)]
 pub struct Authority {
@@ -325,8 +328,9 @@ impl Hub {
     /// Returns the agent that a name in a document means: its own, an alias, or what stands in for its DID.
     pub fn resolve(&self, native: &str) -> Option<(AgentName, AgentKey)> {
         self.with_directory(|directory| {
-            let handle = native.strip_suffix(STAND_IN).filter(|name| !name.starts_with("did:"));
-            let meant = directory.names().agent(handle.unwrap_or(native));
+            let is_handle = native.ends_with(STAND_IN) && !native.starts_with("did:");
+            let did = if is_handle { format!("did:web:{native}") } else { native.to_owned() };
+            let meant = directory.names().agent(&did);
             let (name, listed) = directory.find(meant.as_str())?;
             Some((name.clone(), listed.key))
         })
@@ -337,7 +341,10 @@ impl Hub {
         self.with_directory(|directory| {
             let (did, _) = directory.names().did(agent.as_str());
             let handle = directory.names().handle(agent.as_str()).map(str::to_owned);
-            (did, handle.unwrap_or_else(|| format!("{agent}{STAND_IN}")))
+            // What stands in for a DID has a host name, and that is a handle.
+            let stood_in = did.strip_prefix("did:web:").filter(|host| host.ends_with(STAND_IN));
+            let handle = handle.or(stood_in.map(str::to_owned));
+            (did, handle.unwrap_or_else(|| NO_HANDLE.to_owned()))
         })
     }
 

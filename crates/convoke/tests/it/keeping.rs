@@ -30,7 +30,7 @@ const REVIEW: &str = r#"{"lexicon":1,"id":"com.example.review","description":"Wh
 fn lexicons_are_added_listed_and_kept_from_breaking() {
     let mut shell = Shell::new();
     shell.file("review.json", REVIEW);
-    shell.file("other.json", &REVIEW.replace("integer", "string"));
+    shell.file("other.json", REVIEW.replace("integer", "string"));
     shell.file("broken.json", "{\"lexicon\":1}");
     let shown = shell.transcript(&[
         "lexicon add review.json",

@@ -47,8 +47,9 @@ impl Blobs {
     /// Removes what was not used for a while and to which no record refers.
     pub(crate) async fn collect(&self, hub: &Hub, kept: Duration) {
         let blobs = self.clone();
-        let Ok(listed) = spawn_blocking(move || blobs.list()).await else { return };
-        let mut old: Vec<Listed> = listed.into_iter().filter(|listed| listed.is_old(kept)).collect();
+        let (now, listed) = (self.now(), spawn_blocking(move || blobs.list()).await);
+        let Ok(listed) = listed else { return };
+        let mut old: Vec<Listed> = listed.into_iter().filter(|listed| listed.is_old(now, kept)).collect();
         while !old.is_empty() {
             let some: Vec<Listed> = old.drain(..old.len().min(ASKED_MAX)).collect();
             let blobs = self.clone();
@@ -79,7 +80,7 @@ impl Blobs {
     fn remove(&self, listed: &Listed, kept: Duration) {
         let _guard = self.inner.guard.lock().unwrap_or_else(PoisonError::into_inner);
         // A record may have come to refer to it.
-        if !listed.is_old(kept) {
+        if !listed.is_old(self.now(), kept) {
             return;
         }
         if let Err(error) = fs::remove_file(&listed.path) {
@@ -93,9 +94,9 @@ impl Blobs {
 }
 
 impl Listed {
-    fn is_old(&self, kept: Duration) -> bool {
+    fn is_old(&self, now: SystemTime, kept: Duration) -> bool {
         let used = fs::metadata(&self.path).and_then(|metadata| metadata.modified());
-        used.is_ok_and(|used| SystemTime::now().duration_since(used).is_ok_and(|age| age >= kept))
+        used.is_ok_and(|used| now.duration_since(used).is_ok_and(|age| age >= kept))
     }
 }
 

@@ -104,7 +104,7 @@ impl Blobs {
     ) -> io::Result<Stored> {
         let _guard = self.inner.guard.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = self.find(agent, &cid) {
-            found.touch()?;
+            found.touch(self.now())?;
             return Ok(found);
         }
         let folder = self.folder(agent);
@@ -115,6 +115,7 @@ impl Blobs {
         kind.file.sync_all()?;
         // What it is comes first: a blob that has its name is whole.
         kind.publish(&path.with_extension(TYPE))?;
+        draft.file.set_modified(self.now())?;
         draft.publish(&path)?;
         sync(&folder)?;
         sync(self.root())?;
@@ -156,10 +157,8 @@ fn sync(folder: &Path) -> io::Result<()> {
 }
 
 fn failed(error: &io::Error) -> Problem {
-    match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            Problem::new(gateway::Code::NoRoom, "there is no room on the disk for the blob")
-        }
-        _ => internal(error),
+    if matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) {
+        return Problem::new(gateway::Code::NoRoom, "there is no room on the disk for the blob");
     }
+    internal(error)
 }

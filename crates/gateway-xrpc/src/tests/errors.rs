@@ -1,224 +1,68 @@
 //! What goes wrong has the name and the status that clients of a PDS know.
 
-use super::{Bus, message};
+use super::Bus;
 
-/// Who calls.
-#[derive(Clone, Copy)]
-enum Who {
-    Nobody,
-    Ann,
-    Bearing(&'static str),
-}
+/// One case a line.
+const CASES: &str = include_str!("errors.txt");
 
 #[tokio::test(flavor = "multi_thread")]
 async fn errors_have_the_names_of_a_pds() {
-    use Who::{Ann, Bearing, Nobody};
     let bus = Bus::start().await;
     let ann = bus.server.agent("ann", "{}").await;
     bus.server.agent("bob", "{}").await;
-    let create = |rest: &str| format!(r#"{{"repo":"ann",{rest}}}"#);
-    let note = r#""collection":"com.example.note","rkey":"a","record":{"a":1}"#;
-    assert_eq!(bus.repo("createRecord", &ann, &create(note)).await.status, 200);
-    let spoofed = format!(r#""collection":"agent.comms.message","record":{}"#, message("bob", "ann", "x"));
-    let writes = |count: usize| {
-        let write =
-            r#"{"$type":"com.atproto.repo.applyWrites#delete","collection":"com.example.note","rkey":"x"}"#;
-        format!(r#"{{"repo":"ann","writes":[{}]}}"#, vec![write; count].join(","))
-    };
-    let cases: Vec<(&str, &str, Who, String, u16, &str)> = vec![
-        ("POST", "com.atproto.repo.createRecord", Nobody, create(note), 401, "AuthMissing"),
-        ("POST", "com.atproto.repo.createRecord", Bearing("Bearer x.y.z"), create(note), 400, "InvalidToken"),
-        ("POST", "com.atproto.repo.createRecord", Bearing("Bearer junk"), create(note), 400, "InvalidToken"),
-        ("POST", "com.atproto.repo.createRecord", Bearing("Basic eDp5"), create(note), 401, "AuthMissing"),
-        ("POST", "com.atproto.repo.createRecord", Ann, create(note), 400, "InvalidRequest"),
-        ("POST", "com.atproto.repo.createRecord", Ann, "{".to_owned(), 400, "InvalidRequest"),
-        ("POST", "com.atproto.repo.createRecord", Ann, "{}".to_owned(), 400, "InvalidRequest"),
-        ("POST", "com.atproto.repo.createRecord", Ann, create(&spoofed), 403, "Forbidden"),
-        (
-            "POST",
-            "com.atproto.repo.createRecord",
-            Ann,
-            create(note).replace("ann", "bob"),
-            401,
-            "AuthenticationRequired",
-        ),
-        (
-            "POST",
-            "com.atproto.repo.createRecord",
-            Ann,
-            create(note).replace("ann", "eve"),
-            403,
-            "AccountNotFound",
-        ),
-        (
-            "POST",
-            "com.atproto.repo.createRecord",
-            Ann,
-            create(&note.replace("1}", "1.5}")),
-            400,
-            "InvalidRequest",
-        ),
-        (
-            "POST",
-            "com.atproto.repo.createRecord",
-            Ann,
-            create(&note.replace("{\"a\":1}", "[]")),
-            400,
-            "InvalidRequest",
-        ),
-        (
-            "POST",
-            "com.atproto.repo.createRecord",
-            Ann,
-            create(&note.replace("\"a\":1", "\"$type\":\"com.example.other\"")),
-            400,
-            "InvalidRequest",
-        ),
-        (
-            "POST",
-            "com.atproto.repo.createRecord",
-            Ann,
-            create(&note.replace("com.example.note", "note")),
-            400,
-            "InvalidRequest",
-        ),
-        (
-            "POST",
-            "com.atproto.repo.createRecord",
-            Ann,
-            create(&note.replace("\"a\",", "\"a/b\",")),
-            400,
-            "InvalidRequest",
-        ),
-        (
-            "POST",
-            "com.atproto.repo.createRecord",
-            Ann,
-            create(&format!("{note},\"validate\":7")),
-            400,
-            "InvalidRequest",
-        ),
-        (
-            "POST",
-            "com.atproto.repo.createRecord",
-            Ann,
-            create(&format!("{note},\"swapCommit\":\"x\"")),
-            400,
-            "InvalidRequest",
-        ),
-        ("POST", "com.atproto.repo.applyWrites", Ann, writes(1), 400, "RecordNotFound"),
-        (
-            "POST",
-            "com.atproto.repo.applyWrites",
-            Ann,
-            writes(2).replace(r#""rkey":"x""#, r#""rkey":"a""#),
-            400,
-            "InvalidRequest",
-        ),
-        ("POST", "com.atproto.repo.applyWrites", Ann, writes(201), 400, "InvalidRequest"),
-        (
-            "POST",
-            "com.atproto.repo.applyWrites",
-            Ann,
-            writes(1).replace("#delete", "#burn"),
-            400,
-            "InvalidRequest",
-        ),
-        (
-            "GET",
-            "com.atproto.repo.getRecord?repo=ann&collection=com.example.note&rkey=b",
-            Ann,
-            String::new(),
-            400,
-            "RecordNotFound",
-        ),
-        (
-            "GET",
-            "com.atproto.repo.getRecord?repo=ann&collection=com.example.note&rkey=a&cid=bafyreib",
-            Ann,
-            String::new(),
-            400,
-            "RecordNotFound",
-        ),
-        (
-            "GET",
-            "com.atproto.repo.getRecord?repo=eve&collection=com.example.note&rkey=a",
-            Ann,
-            String::new(),
-            400,
-            "InvalidRequest",
-        ),
-        ("GET", "com.atproto.repo.getRecord?repo=ann&rkey=a", Ann, String::new(), 400, "InvalidRequest"),
-        (
-            "GET",
-            "com.atproto.repo.getRecord?repo=ann&collection=com.example.note&rkey=a",
-            Nobody,
-            String::new(),
-            401,
-            "AuthMissing",
-        ),
-        (
-            "GET",
-            "com.atproto.repo.listRecords?repo=ann&collection=com.example.note&limit=0",
-            Ann,
-            String::new(),
-            400,
-            "InvalidRequest",
-        ),
-        (
-            "GET",
-            "com.atproto.repo.listRecords?repo=ann&collection=com.example.note&limit=101",
-            Ann,
-            String::new(),
-            400,
-            "InvalidRequest",
-        ),
-        ("GET", "com.atproto.repo.describeRepo?repo=eve", Ann, String::new(), 400, "RepoNotFound"),
-        (
-            "GET",
-            "com.atproto.identity.resolveHandle?handle=eve.example",
-            Ann,
-            String::new(),
-            400,
-            "HandleNotFound",
-        ),
-        ("GET", "com.atproto.repo.createRecord", Ann, String::new(), 400, "InvalidRequest"),
-        ("GET", "app.bsky.actor.getProfile?actor=ann", Ann, String::new(), 501, "MethodNotImplemented"),
-        ("GET", "com.atproto.sync.getBlob?did=ann&cid=bafkreiabc", Ann, String::new(), 400, "InvalidRequest"),
-        (
-            "POST",
-            "com.atproto.server.createSession",
-            Nobody,
-            r#"{"identifier":"ann","password":"no"}"#.to_owned(),
-            401,
-            "AuthenticationRequired",
-        ),
-        (
-            "POST",
-            "com.atproto.server.createSession",
-            Nobody,
-            r#"{"identifier":"ann"}"#.to_owned(),
-            400,
-            "InvalidRequest",
-        ),
-        ("POST", "com.atproto.server.refreshSession", Nobody, String::new(), 401, "AuthMissing"),
-    ];
+    let note = r#"{"repo":"ann","collection":"com.example.note","rkey":"a","record":{"a":1}}"#;
+    assert_eq!(bus.repo("createRecord", &ann, note).await.status, 200);
     let mut wrong = Vec::new();
-    for (verb, call, who, body, status, name) in &cases {
+    for case in CASES.lines().filter(|line| !line.starts_with('#')) {
+        let mut parts = case.split(" | ");
+        let (who, call, expected) = (parts.next().unwrap(), parts.next().unwrap(), parts.next().unwrap());
+        let (verb, call) = call.split_once(' ').unwrap();
+        let (call, body) = call.split_once(' ').unwrap_or((call, ""));
         let path = format!("/xrpc/{call}");
         let answer = match who {
-            Nobody => bus.server.call(verb, &path, None, body).await,
-            Ann => bus.server.call(verb, &path, Some(&ann), body).await,
-            Bearing(bearer) => bus.bearing(verb, call, bearer, body).await,
+            "nobody" => bus.server.call(verb, &path, None, body).await,
+            "ann" => bus.server.call(verb, &path, Some(&ann), body).await,
+            bearer => bus.bearing(verb, call, bearer, body).await,
         };
-        if (answer.status, answer.get("/error").as_str()) != (*status, *name)
-            || answer.get("/message") == "(absent)"
-        {
-            wrong.push(format!("{verb} {call} {body}: {} {}", answer.status, answer.text));
+        let found = format!("{} {}", answer.status, answer.get("/error"));
+        if found != expected || answer.get("/message") == "(absent)" {
+            wrong.push(format!("{case}: {} {}", answer.status, answer.text));
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
-    let health = bus.get("_health", None).await;
-    assert_eq!(health.status, 200);
-    assert_eq!(bus.get("com.atproto.server.describeServer", None).await.get("/inviteCodeRequired"), "true");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn there_is_an_end_to_what_a_call_may_ask() {
+    let bus = Bus::start().await;
+    let ann = bus.server.agent("ann", "{}").await;
+    let writes = |count: usize| {
+        let write =
+            r#"{"$type":"com.atproto.repo.applyWrites#create","collection":"com.example.note","value":{}}"#;
+        format!(r#"{{"repo":"ann","writes":[{}]}}"#, vec![write; count].join(","))
+    };
+    let many = bus.repo("applyWrites", &ann, &writes(200)).await;
+    assert_eq!((many.status, many.text.matches("\"uri\"").count()), (200, 200));
+    assert_eq!(bus.repo("applyWrites", &ann, &writes(201)).await.get("/error"), "InvalidRequest");
+    let long = format!(
+        r#"{{"repo":"ann","collection":"com.example.note","record":{{"a":"{}"}}}}"#,
+        "x".repeat(2 << 20)
+    );
+    let large = bus.repo("createRecord", &ann, &long).await;
+    assert_eq!((large.status, large.get("/error")), (413, "PayloadTooLarge".to_owned()));
+    // The tests' own bus holds a thousand records.
+    for _ in 0..4 {
+        assert_eq!(bus.repo("applyWrites", &ann, &writes(200)).await.status, 200);
+    }
+    let full = bus.repo("applyWrites", &ann, &writes(1)).await;
+    assert_eq!((full.status, full.get("/error")), (429, "RateLimitExceeded".to_owned()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn anybody_may_ask_what_the_server_is() {
+    let bus = Bus::start().await;
+    assert_eq!(bus.get("_health", None).await.status, 200);
+    let described = bus.get("com.atproto.server.describeServer", None).await;
+    assert_eq!(described.get("/inviteCodeRequired"), "true");
+    assert_eq!(described.get("/blobUploadLimit"), (10 << 20).to_string());
 }

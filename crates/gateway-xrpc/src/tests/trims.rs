@@ -4,7 +4,7 @@ use doorstep::Socket;
 use gateway::Token;
 use node::Keep;
 
-use super::{Bus, doors, message};
+use super::{Bus, message};
 
 /// The log is trimmed to so much.
 const KEEP: Keep = Keep { time: None, bytes: Some(4 << 20) };
@@ -61,7 +61,7 @@ async fn records_outlive_the_log_that_they_were_written_to() {
     assert_eq!((trimmed.hindrance, trimmed.carried), (None, 5), "{trimmed:?}");
     assert_eq!(bus.get(list, Some(&ann)).await.text, before.text);
 
-    let bus = Bus { server: bus.server.restart(|hub| doors(hub, &[])).await };
+    let bus = bus.restart().await;
     assert_eq!(bus.get(list, Some(&ann)).await.text, before.text);
     let key = told.rsplit_once('/').unwrap().1;
     let get = format!("com.atproto.repo.getRecord?repo=ann&collection=agent.comms.message&rkey={key}");

@@ -140,7 +140,7 @@ impl Commit {
     fn head(&self, last: Option<Digest>, rev: u64, named: &[Named<'_>]) -> Result<Head, Problem> {
         let rev = self.tid(rev)?;
         let writes: Vec<Value<'_>> = named.iter().map(Named::summary).collect();
-        let prev = last.map_or(Value::Null, |last| link(last));
+        let prev = last.map_or(Value::Null, link);
         let members: Object<'_> = [
             ("did", Value::from(self.did.as_str())),
             ("version", Value::from(1_u64)),

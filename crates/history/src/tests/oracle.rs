@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use broker::{AgentKey, Broker, EntryKey, Event, GroupKey, Next, Target};
+use broker::{Accepted, AgentKey, Broker, EntryKey, Event, GroupKey, Next, Target};
 use json::Value;
 use message::{Envelope, Kind, MessageId, Seq};
 
@@ -85,16 +85,7 @@ fn note(
     match event {
         Event::GroupMade { group, address } => drop(groups.insert(*group, address.to_string())),
         Event::Accepted(accepted) => {
-            let mut known = Known {
-                seq,
-                agents: BTreeSet::from([accepted.from]),
-                groups: BTreeSet::new(),
-                is_public: false,
-                thread: accepted.thread.map(str::to_owned),
-                task: accepted.task.map(str::to_owned),
-                kind: accepted.kind,
-                lines: lines(&accepted.body),
-            };
+            let mut known = Known::of(seq, accepted);
             for target in &accepted.targets {
                 match target {
                     Target::Agent { agent, .. }
@@ -156,6 +147,19 @@ fn note(
 }
 
 impl Known {
+    fn of(seq: Seq, accepted: &Accepted<'_>) -> Self {
+        Known {
+            seq,
+            agents: BTreeSet::from([accepted.from]),
+            groups: BTreeSet::new(),
+            is_public: false,
+            thread: accepted.thread.map(str::to_owned),
+            task: accepted.task.map(str::to_owned),
+            kind: accepted.kind,
+            lines: lines(&accepted.body),
+        }
+    }
+
     /// Tells whether a message is wanted and may be seen; the text is asked for in parts.
     pub(super) fn fits(&self, query: &Query, parts: &[Part]) -> bool {
         let is_visible = match query.scope {
