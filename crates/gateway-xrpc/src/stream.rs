@@ -17,6 +17,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{FutureExt, SinkExt, StreamExt};
+use gateway::socket::Pings;
 use gateway::{Code, OpenConnection, Problem, Query};
 use message::Seq;
 use tokio::sync::watch;
@@ -49,6 +50,7 @@ struct Follower {
     after: Seq,
     sink: SplitSink<WebSocket, Message>,
     heard: Instant,
+    pings: Pings,
     _connection: OpenConnection,
 }
 
@@ -75,8 +77,9 @@ pub(crate) async fn subscribe(
     Ok(upgrade.on_upgrade(async move |socket| {
         let (sink, said) = socket.split();
         let after = places::begin(&visitor.hub, wishes.cursor).await;
-        let heard = Instant::now();
-        let follower = Follower { visitor, headers, wishes, after, sink, heard, _connection: connection };
+        let (heard, pings) = (Instant::now(), Pings::new());
+        let follower =
+            Follower { visitor, headers, wishes, after, sink, heard, pings, _connection: connection };
         follower.run(said).await;
     }))
 }
@@ -200,6 +203,9 @@ impl Follower {
                 Err(()) => Err(End::Told(CLOSE_UNREADABLE, "not an options_update")),
             },
             Message::Binary(_) => Err(End::Told(CLOSE_UNREADABLE, "not text")),
+            Message::Ping(_) if self.pings.is_one_too_many() => {
+                Err(End::Told(CLOSE_POLICY, "too many pings"))
+            }
             Message::Ping(_) | Message::Pong(_) => Ok(()),
             Message::Close(_) => Err(End::Quiet),
         }

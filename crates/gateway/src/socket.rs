@@ -10,6 +10,7 @@ use broker::{AgentKey, Command, Door, Reply, SessionKey};
 use message::DeliveryId;
 use node::Wishes;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use crate::letters::BYTES_MAX;
 use crate::{Caller, Code, Hub, Named, OpenConnection, Principal, Problem, Token};
@@ -22,6 +23,9 @@ pub const PING_TIME: Duration = Duration::from_secs(30);
 pub const SILENCE_TIME: Duration = Duration::from_secs(90);
 /// How long a peer may take to read what is written to it.
 pub const WRITE_TIME: Duration = Duration::from_secs(30);
+/// Pings that a peer may send within [`PING_TIME`]. Each is answered by itself, whether the peer reads the answers or not,
+/// so more of them would fill the memory.
+pub const PINGS_MAX: u32 = 1_000;
 /// Frames that are handed to the node at a time.
 pub const FRAMES_MAX: usize = 512;
 /// Pieces of work of one socket that wait to be written at most.
@@ -40,6 +44,13 @@ pub const CLOSE_TOO_LARGE: u16 = 1009;
 const FRAME_BYTES: usize = 64 << 10;
 /// Bytes that are read at a time; the library clears as many for every read.
 const READ_BYTES: usize = 16 << 10;
+
+/// The pings of a peer, counted.
+#[derive(Debug)]
+pub struct Pings {
+    since: Instant,
+    count: u32,
+}
 
 /// Somebody who was let in.
 #[derive(Clone, Debug)]
@@ -68,6 +79,24 @@ pub struct Session {
     hub: Hub,
     /// Its key.
     pub key: SessionKey,
+}
+
+impl Pings {
+    /// Begins to count.
+    #[expect(clippy::new_without_default, reason = "a count begins at a time, not by default")]
+    pub fn new() -> Self {
+        Pings { since: Instant::now(), count: 0 }
+    }
+
+    /// Counts one, and tells whether it is more than a peer may send.
+    pub fn is_one_too_many(&mut self) -> bool {
+        let now = Instant::now();
+        if now.duration_since(self.since) > PING_TIME {
+            *self = Pings { since: now, count: 0 };
+        }
+        self.count += 1;
+        self.count > PINGS_MAX
+    }
 }
 
 impl Login {

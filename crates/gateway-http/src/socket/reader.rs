@@ -6,7 +6,7 @@ use axum::extract::ws::{Message, WebSocket};
 use broker::{AgentKey, Receipted, Reply};
 use futures_util::StreamExt;
 use futures_util::stream::SplitStream;
-use gateway::socket::{FRAMES_MAX, Login, SILENCE_TIME};
+use gateway::socket::{FRAMES_MAX, Login, Pings, SILENCE_TIME};
 use gateway::{Asking, Code, Hub, Incoming, Principal, Problem, Sending};
 use message::RecipientReceipt;
 use node::{Awaited, Credit, Turn};
@@ -57,6 +57,7 @@ pub(super) struct Reader {
     credit: Credit,
     out: mpsc::Sender<Out>,
     waits: Arc<Semaphore>,
+    pings: Pings,
 }
 
 impl Reader {
@@ -68,7 +69,8 @@ impl Reader {
         out: mpsc::Sender<Out>,
     ) -> Self {
         let (principal, agents) = (login.principal.clone(), Arc::from([login.agent.key]));
-        Reader { hub, receipts, principal, agents, credit, out, waits: Arc::new(Semaphore::new(WAITS_MAX)) }
+        let (waits, pings) = (Arc::new(Semaphore::new(WAITS_MAX)), Pings::new());
+        Reader { hub, receipts, principal, agents, credit, out, waits, pings }
     }
 
     /// Reads until the peer or the writer is gone.
@@ -101,7 +103,13 @@ impl Reader {
                     Ok(text) => ops.extend(self.read(text)),
                     Err(_) => ops.push(refused(None, Problem::new(Code::NotJson, "a frame is UTF-8"))),
                 },
-                Ok(Message::Ping(_) | Message::Pong(_)) => {}
+                Ok(Message::Pong(_)) => {}
+                Ok(Message::Ping(_)) => {
+                    if self.pings.is_one_too_many() {
+                        is_over = true;
+                        break;
+                    }
+                }
                 Ok(Message::Close(_)) | Err(_) => {
                     is_over = true;
                     break;

@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use super::ledger::{Ledger, Written};
 use super::writer::Out;
 use super::{Manner, shown_in};
-use crate::socket::{CLOSE_TOO_LARGE, FRAMES_MAX, Login, SILENCE_TIME, close};
+use crate::socket::{CLOSE_POLICY, CLOSE_TOO_LARGE, FRAMES_MAX, Login, Pings, SILENCE_TIME, close};
 use crate::{Asking, Code, Hub, Principal, Problem, Sending};
 
 /// What a frame asks for.
@@ -38,6 +38,7 @@ pub(super) struct Reader {
     credit: Credit,
     ledger: Arc<Mutex<Ledger>>,
     out: mpsc::Sender<Out>,
+    pings: Pings,
 }
 
 /// How a connection goes on.
@@ -45,6 +46,7 @@ enum Next {
     More,
     Over,
     TooLarge,
+    TooManyPings,
 }
 
 impl Reader {
@@ -56,7 +58,8 @@ impl Reader {
         ledger: Arc<Mutex<Ledger>>,
         out: mpsc::Sender<Out>,
     ) -> Self {
-        Reader { hub, manner, principal: login.principal.clone(), credit, ledger, out }
+        let (principal, pings) = (login.principal.clone(), Pings::new());
+        Reader { hub, manner, principal, credit, ledger, out, pings }
     }
 
     /// Reads until the peer or the writer is gone.
@@ -75,6 +78,10 @@ impl Reader {
                 Some(Next::Over) | None => break,
                 Some(Next::TooLarge) => {
                     bye = Some(close(CLOSE_TOO_LARGE, Code::TooLarge.name()));
+                    break;
+                }
+                Some(Next::TooManyPings) => {
+                    bye = Some(close(CLOSE_POLICY, "too many pings"));
                     break;
                 }
             }
@@ -102,7 +109,12 @@ impl Reader {
                         cost -= 1;
                     }
                 }
-                Ok(Message::Ping(_)) => {}
+                Ok(Message::Ping(_)) => {
+                    if self.pings.is_one_too_many() {
+                        next = Next::TooManyPings;
+                        break;
+                    }
+                }
                 Ok(Message::Close(_)) => next = Next::Over,
                 Err(error) => next = if is_too_large(&error) { Next::TooLarge } else { Next::Over },
             }

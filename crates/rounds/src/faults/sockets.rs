@@ -15,7 +15,7 @@ use crate::http::{Line, PATIENCE};
 use crate::socket::{Came, PING, Socket, TEXT, frame};
 
 /// What one socket may cost, however much it says.
-const GROWN_KIB_MAX: u64 = 64 << 10;
+const GROWN_KIB_MAX: u64 = 32 << 10;
 /// A frame that nobody wants.
 const HUGE_BYTES: usize = 100 << 20;
 /// How often we look whether what is gone is gone.
@@ -102,7 +102,7 @@ fn pings(scene: &Scene, door: SocketDoor, size: Size) -> anyhow::Result<u64> {
     socket.line().tcp().set_write_timeout(Some(stuck))?;
     let piece = frame(PING, true, &[b'x'; 125]).repeat(500);
     let mut line = Line::connect(scene.server.address())?;
-    for number in 0..size.pick(40, 2_000) {
+    for number in 0..size.pick(600, 2_000) {
         // A server that waits until its pongs are read takes no more pings: that is its right.
         if socket.send_bytes(&piece).is_err() {
             break;
