@@ -82,7 +82,7 @@ pub const PARTS: &[Part] = &[
     Part { name: "python", summary: "a session by httpx and websockets", run: crate::python::session },
     Part { name: "wire", summary: "a small platform of Agent Wire", run: crate::python::wire },
     Part { name: "bus-python", summary: "a bus client by httpx and websockets", run: crate::python::bus },
-    Part { name: "bus-node", summary: "a bus client by fetch and ws", run: crate::javascript::bus },
+    Part { name: "bus-node", summary: "a bus client by fetch and ws", run: crate::typescript::bus },
     Part { name: "coord-python", summary: "two coord agents", run: crate::python::coord },
     Part { name: "repo-python", summary: "records, pages and blobs by atproto", run: crate::python::repo },
     Part {

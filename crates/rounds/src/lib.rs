@@ -15,13 +15,13 @@ mod folders;
 pub mod history;
 pub mod hostile;
 pub mod http;
-pub mod javascript;
 mod load;
 pub mod python;
 mod random;
 mod run;
 pub mod server;
 pub mod socket;
+pub mod typescript;
 
 #[cfg(test)]
 mod tests;

@@ -41,7 +41,7 @@ fn a_bus_client_in_python() {
 }
 
 #[test]
-fn a_bus_client_in_javascript() {
+fn a_bus_client_in_typescript() {
     run("bus-node");
 }
 

@@ -1,23 +1,37 @@
-// A client of the AgentMessage bus as its adapters are: JavaScript, `fetch` and `ws`, and the documented calls.
+// A client of the AgentMessage bus as its adapters are: TypeScript, `fetch` and `ws`, and the documented calls.
 
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 
-const WebSocket = createRequire(process.env.CONVOKE_TEST_MODULES)("ws");
-const URL = process.env.CONVOKE_TEST_URL;
+type Json = Record<string, unknown>;
+type Party = { agent_id: string; framework: string; session_id?: string };
+type AgentMessage = {
+  message_id: string;
+  timestamp: string;
+  sender: Party;
+  recipient: Party;
+  message_type: "task_request" | "task_response" | "status_update" | "error" | "heartbeat";
+  priority: "critical" | "high" | "medium" | "low";
+  payload: Json;
+  routing: Json;
+  metadata: Json;
+};
+
+const WebSocket = createRequire(process.env.CONVOKE_TEST_MODULES as string)("ws");
+const URL = process.env.CONVOKE_TEST_URL as string;
 const OPERATOR = process.env.CONVOKE_TEST_OPERATOR;
 // Nothing here is meant to take that long.
 const PATIENCE_MS = 60_000;
 
-const framework = (agentId) => agentId.split("://")[0];
+const framework = (agentId: string): string => agentId.split("://")[0];
 
-async function call(method, path, key, body) {
+async function call(method: string, path: string, key?: string, body?: Json): Promise<Json> {
   const headers = { "content-type": "application/json", ...(key && { "x-agent-api-key": key }) };
   const answer = await fetch(URL + path, { method, headers, body: body && JSON.stringify(body) });
   return { status: answer.status, ...(await answer.json()) };
 }
 
-async function register(agentId) {
+async function register(agentId: string): Promise<string> {
   const agent_descriptor = {
     agent_id: agentId,
     framework: framework(agentId),
@@ -28,12 +42,18 @@ async function register(agentId) {
   const registration = { agent_descriptor, health_check_url: "http://localhost:1/health" };
   const said = await call("POST", "/bus/agents/register", OPERATOR, registration);
   assert.equal(said.success, true, JSON.stringify(said));
-  return said.token;
+  return said.token as string;
 }
 
 let count = 0;
-function message(from, to, type = "task_request", payload = { task_type: "debugging" }, metadata = {}) {
-  const part = (agentId) => ({ agent_id: agentId, framework: framework(agentId) });
+function message(
+  from: string,
+  to: string,
+  type: AgentMessage["message_type"] = "task_request",
+  payload: Json = { task_type: "debugging" },
+  metadata: Json = {},
+): AgentMessage {
+  const part = (agentId: string): Party => ({ agent_id: agentId, framework: framework(agentId) });
   return {
     message_id: `msg_${Date.now()}_js${count++}`,
     timestamp: new Date().toISOString(),
@@ -49,32 +69,36 @@ function message(from, to, type = "task_request", payload = { task_type: "debugg
 
 // An open socket with the messages that came over it.
 class Connection {
-  constructor(agentId, options, first) {
-    this.came = [];
-    this.waiting = [];
+  came: AgentMessage[] = [];
+  waiting: ((message: AgentMessage) => void)[] = [];
+  socket: any;
+  closed: Promise<[number, string]>;
+  opened: Promise<unknown>;
+
+  constructor(agentId: string, options?: Json, first?: Json) {
     this.socket = new WebSocket(`${URL.replace("http", "ws")}/bus?agent_id=${agentId}`, options);
-    this.socket.on("message", (data) => {
-      const message = JSON.parse(data.toString());
+    this.socket.on("message", (data: Buffer) => {
+      const message: AgentMessage = JSON.parse(data.toString());
       const next = this.waiting.shift();
       if (next) next(message);
       else this.came.push(message);
     });
-    this.closed = new Promise((resolve) => this.socket.on("close", (code, reason) => resolve([code, reason.toString()])));
+    this.closed = new Promise((resolve) => this.socket.on("close", (code: number, reason: Buffer) => resolve([code, reason.toString()])));
     this.opened = new Promise((resolve, reject) => {
       this.socket.on("open", () => resolve(first && this.socket.send(JSON.stringify(first))));
       this.socket.on("error", reject);
     });
   }
 
-  next() {
-    if (this.came.length > 0) return this.came.shift();
+  next(): AgentMessage | Promise<AgentMessage> {
+    if (this.came.length > 0) return this.came.shift() as AgentMessage;
     return new Promise((resolve, reject) => {
       setTimeout(() => reject(new Error("nothing came")), PATIENCE_MS).unref();
       this.waiting.push(resolve);
     });
   }
 
-  send(message) {
+  send(message: Json | AgentMessage): void {
     this.socket.send(JSON.stringify(message));
   }
 }
@@ -90,7 +114,7 @@ await Promise.all([worker.opened, asker.opened]);
 const request = message(ask, work, "task_request", { task_type: "debugging" }, { task_id: "js-1" });
 asker.send(request);
 assert.deepEqual(await worker.next(), request);
-for (const type of ["status_update", "task_response", "error"]) {
+for (const type of ["status_update", "task_response", "error"] as const) {
   const answer = message(work, ask, type, { notes: type }, { task_id: "js-1" });
   worker.send(answer);
   assert.deepEqual(await asker.next(), answer);
