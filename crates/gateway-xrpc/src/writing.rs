@@ -15,7 +15,6 @@ use crate::visitor::{Caller, Repo};
 
 /// Writes of one call at most.
 const WRITES_MAX: usize = 200;
-const TRACE: &str = "traceparent";
 /// What the writes of `applyWrites` are called.
 const CREATE: &str = "com.atproto.repo.applyWrites#create";
 const UPDATE: &str = "com.atproto.repo.applyWrites#update";
@@ -34,21 +33,8 @@ pub(crate) async fn create(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refused> {
-    let body = gateway::body(body)?;
-    let fields = gateway::fields(&body)?;
-    let repo = caller.own(input(&fields, "repo")?)?;
-    let around = around(query.as_deref(), &headers)?;
-    let wanted = Wanted {
-        collection: input(&fields, "collection")?,
-        key: fields.text("rkey")?,
-        record: record(&fields)?,
-        validation: validation(&fields)?,
-        swap: Swap::Nothing,
-        trace: around.trace,
-    };
-    let write = Write::set(&caller.hub, repo.key, wanted)?;
-    let committed = commit(&caller, repo, &fields, around.hold, vec![write]).await?;
-    Ok(one(&committed).respond(StatusCode::OK))
+    let beside = (query.as_deref(), &headers);
+    set(&caller, beside, body, |fields| Ok(fields.text("rkey")?), |_| Ok(Swap::Nothing)).await
 }
 
 /// Stores a record, whether there is one already or not; if it was sent, amends it.
@@ -58,20 +44,32 @@ pub(crate) async fn put(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refused> {
+    let beside = (query.as_deref(), &headers);
+    set(&caller, beside, body, |fields| input(fields, "rkey").map(Some), swap_record).await
+}
+
+/// Stores one record; its key and what must be there before are read as the call has them.
+async fn set(
+    caller: &Caller,
+    (query, headers): (Option<&str>, &HeaderMap),
+    body: Body,
+    key: for<'f> fn(&'f Fields<'_>) -> Result<Option<&'f str>, Refused>,
+    swap: fn(&Fields<'_>) -> Result<Swap, Refused>,
+) -> Result<Response, Refused> {
     let body = gateway::body(body)?;
     let fields = gateway::fields(&body)?;
     let repo = caller.own(input(&fields, "repo")?)?;
-    let around = around(query.as_deref(), &headers)?;
+    let around = around(query, headers)?;
     let wanted = Wanted {
         collection: input(&fields, "collection")?,
-        key: Some(input(&fields, "rkey")?),
+        key: key(&fields)?,
         record: record(&fields)?,
         validation: validation(&fields)?,
-        swap: swap_record(&fields)?,
+        swap: swap(&fields)?,
         trace: around.trace,
     };
     let write = Write::set(&caller.hub, repo.key, wanted)?;
-    let committed = commit(&caller, repo, &fields, around.hold, vec![write]).await?;
+    let committed = commit(caller, repo, &fields, around.hold, vec![write]).await?;
     Ok(one(&committed).respond(StatusCode::OK))
 }
 
@@ -159,7 +157,7 @@ fn is_lexicon(write: &Write) -> bool {
 }
 
 fn around<'r>(query: Option<&str>, headers: &'r HeaderMap) -> Result<Around<'r>, Refused> {
-    let trace = headers.get(TRACE).and_then(|value| value.to_str().ok());
+    let trace = gateway::header_text(headers, &gateway::TRACE);
     Ok(Around { hold: Query(query).flag("hold")?, trace })
 }
 

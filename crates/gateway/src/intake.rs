@@ -267,26 +267,7 @@ impl Incoming {
     /// nothing is answered by nobody, whatever its delivery mode.
     pub fn wishes_reply(&self) -> bool {
         let is_sync = self.message.delivery.as_deref().is_some_and(|wishes| wishes.mode == Some(Mode::Sync));
-        let asks = match self.message.kind {
-            Kind::TaskRequest | Kind::HelpAsk | Kind::HandoffOffer | Kind::Gate | Kind::Question => true,
-            Kind::Note
-            | Kind::Announce
-            | Kind::TaskClaim
-            | Kind::TaskProgress
-            | Kind::TaskDone
-            | Kind::TaskFailed
-            | Kind::TaskRejected
-            | Kind::TaskBlocked
-            | Kind::HelpReply
-            | Kind::HandoffReply
-            | Kind::AgentStatus
-            | Kind::AgentHeartbeat
-            | Kind::ErrorReport
-            | Kind::ReviewVerdict
-            | Kind::StateSync
-            | Kind::Report => self.dialect != Name::Bus,
-        };
-        is_sync && asks
+        is_sync && (self.dialect != Name::Bus || asks(self.message.kind))
     }
 
     /// Returns how long the sender waits for a reply, if it does: each recipient's time, one after the other.
@@ -299,8 +280,8 @@ impl Incoming {
 /// Returns to whom a message goes on the bus.
 fn addresses(dialect: Name, message: &Message) -> Vec<Address> {
     let anyone = || ANYONE.parse().into_iter().collect();
-    let is_for_nobody = message.to.is_empty() || (dialect == Name::Bus && is_for_the_bus(&message.to));
-    if message.to.is_empty() || (is_for_nobody && asks(message.kind)) {
+    let is_open = dialect == Name::Bus && is_for_the_bus(&message.to) && asks(message.kind);
+    if message.to.is_empty() || is_open {
         return anyone();
     }
     let everyone = || match (dialect, &message.thread) {
