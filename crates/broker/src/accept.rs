@@ -6,12 +6,13 @@ mod targets;
 use std::borrow::Cow;
 
 use json::{Finding, Source};
-use message::{Guarantee, Kind, MessageId, Warning};
+use message::{Guarantee, Kind, MessageId, Seq, Warning};
 
 use crate::broker::{Broker, Decided, Decision};
 use crate::known::{Known, accepted};
+use crate::work::hear::Spoken;
 use crate::{
-    Accept, Accepted, AgentKey, Context, EntryKey, Event, Fingerprint, Identity, Marks, MessageKey, Of,
+    Accept, Accepted, AgentKey, Context, EntryKey, Event, Fingerprint, Identity, Marks, MessageKey, Of, Park,
     Receipted, Refusal, Reply, Target, Time, turns,
 };
 
@@ -36,6 +37,10 @@ impl Broker {
             Identity::Content => None,
         };
         let marks = Marks::of(accept.from, native_id, accept.fingerprint, accept.task);
+        if accept.kind == Kind::TaskClaim {
+            // Whose a task is, its state says, not whether this was said before.
+            self.check_claim(cx, accept)?;
+        }
         if let Some(reply) = self.repeated(cx, accept, marks.key)? {
             return Ok(Decision { events: Vec::new(), reply: Reply::Accepted(reply) });
         }
@@ -54,9 +59,28 @@ impl Broker {
         } else if let Some(answers) = &answers {
             self.offer_to_waiter(cx, accept.kind, answers, &mut targets.list);
         }
-        let parked = self.turns_of(accept, marks.task, &targets.list, &mut warnings);
+        let is_loop = self.turns_of(accept, marks.task, &targets.list, &mut warnings);
         let message = MessageKey(self.messages.vacant().next().unwrap_or(u32::MAX));
         let id = cx.message_id(message);
+        let spoken = Spoken {
+            message,
+            id,
+            seq: Seq(self.last.0 + 1 + targets.events.len() as u64),
+            targets: &targets.list,
+            answers: answers.as_ref().map(|answers| answers.of),
+        };
+        let mut heard = self.hear(cx, accept, &spoken)?;
+        if is_loop {
+            self.park_loop(cx, &mut heard, accept, &spoken);
+        }
+        let parked = match (heard.parks, is_loop) {
+            (true, _) if self.keeps_guarded() => Park::Guard,
+            (true, _) => Park::Nothing,
+            (false, true) => Park::Loop,
+            (false, false) => Park::Nothing,
+        };
+        let filed = filed || heard.files;
+        warnings.append(&mut heard.warnings);
         let is_anybody = self.may_reach(&targets, accept.from);
         let wait_until = accept.wait_ms.filter(|_| is_anybody).map(|ms| cx.now.plus_ms(ms));
         let guarantee = if accept.live_only { Guarantee::AtMostOnce } else { accept.guarantee };
@@ -87,9 +111,12 @@ impl Broker {
             targets: targets.list,
             body: Cow::Borrowed(accept.body),
         })));
+        let (follows, tells) = heard.into_events();
+        targets.events.extend(follows);
+        let events = self.with_tells(cx, targets.events, tells);
         let receipted =
             Receipted { id, message: Some(message), duplicate: false, answer: None, wait_until, warnings };
-        Ok(Decision { events: targets.events, reply: Reply::Accepted(receipted) })
+        Ok(Decision { events, reply: Reply::Accepted(receipted) })
     }
 
     /// Answers a message that came before.
@@ -125,6 +152,13 @@ impl Broker {
             wait_until: extra.and_then(|extra| extra.wait_until),
             warnings: Vec::new(),
         }))
+    }
+
+    fn keeps_guarded(&self) -> bool {
+        #[cfg(feature = "plants")]
+        return !self.has_plant(crate::plant::Plant::IgnoreGuard);
+        #[cfg(not(feature = "plants"))]
+        true
     }
 
     fn conflicts_pass(&self) -> bool {
@@ -296,7 +330,8 @@ impl Broker {
             let text = format!("{count} turns without a human or another task: is anybody getting anywhere?");
             warnings.push(warning("loop_suspected", &text));
         }
-        let is_parked = self.settings.turns_park.is_some_and(|park| count >= park);
+        let park_after = self.work.policy().park_after.or(self.settings.turns_park);
+        let is_parked = park_after.is_some_and(|park| count >= park);
         if is_parked {
             warnings.push(warning("parked", "it waits until a human resumes the conversation"));
         }

@@ -16,6 +16,7 @@ impl Broker {
         let mut events = vec![Event::Withdrawn { message, seq }];
         events.extend(self.notice_of_change(cx, message, "retracted"));
         events.extend(self.wait_over(message));
+        let events = self.with_cancelled(cx, events, id, by);
         Ok(Decision::done(events))
     }
 
@@ -36,10 +37,16 @@ impl Broker {
         Ok(Decision::done(events))
     }
 
-    pub(crate) fn resume<'a>(&self, id: MessageId) -> Decided<'a> {
+    pub(crate) fn resume<'a>(&self, cx: &mut Context<'_>, id: MessageId) -> Decided<'a> {
         let message = self.find(id).ok_or(Refusal::UnknownMessage)?;
         let is_parked = self.entries_of(message).any(|(_, entry)| entry.state == State::Parked);
         let seq = self.message(message).filter(|_| is_parked).ok_or(Refusal::NotParked)?.seq;
+        if self.is_gated(message) {
+            return self.judge_gate(cx, id, AgentKey::HUMAN, true, "resumed");
+        }
+        if self.waits_for_tasks(message) {
+            return Err(Refusal::Guarded { what: "tasks that must be done before" });
+        }
         Ok(Decision::done(vec![Event::Resumed { message, seq }]))
     }
 
@@ -93,6 +100,8 @@ impl Broker {
             if message.open > 0 {
                 self.open_bytes = self.open_bytes.saturating_sub(before.into()) + u64::from(bytes);
             }
+            let id = message.id;
+            self.work.request_amended(id, seq, bytes);
         }
         for mailbox in &queued {
             self.count(*mailbox, key, true);

@@ -16,6 +16,7 @@ use crate::slab::Slab;
 use crate::timers::Timers;
 use crate::turns::Turns;
 use crate::word::Words;
+use crate::work::Works;
 use crate::{
     AgentKey, Command, Context, Due, EntryKey, Event, GroupKey, MessageKey, Misfit, Refusal, Reply,
     Retention, Settings, Time,
@@ -57,6 +58,7 @@ pub struct Broker {
     /// Topics and channels with too many posts.
     pub(crate) crowded: BTreeSet<GroupKey>,
     pub(crate) records: Records,
+    pub(crate) work: Works,
     pub(crate) open_messages: u64,
     pub(crate) open_bytes: u64,
     pub(crate) words: Words,
@@ -109,6 +111,7 @@ impl Broker {
             parked: BTreeSet::new(),
             crowded: BTreeSet::new(),
             records: Records::default(),
+            work: Works::default(),
             open_messages: 0,
             open_bytes: 0,
             words: Words::default(),
@@ -169,7 +172,7 @@ impl Broker {
             Command::Accept(accept) => self.accept(cx, accept),
             Command::Retract { message, by } => self.retract(cx, *message, *by),
             Command::Amend { message, by, body } => self.amend(cx, *message, *by, body),
-            Command::Resume { message } => self.resume(*message),
+            Command::Resume { message } => self.resume(cx, *message),
             Command::Take(take) => self.take(cx, take),
             Command::Surface { agent, delivery, by } => self.surface(*agent, *delivery, by),
             Command::Ack { agent, delivery, by } => self.ack(*agent, *delivery, by),
@@ -184,6 +187,12 @@ impl Broker {
             Command::Carry { of, place, body } => self.carry(of, *place, body),
             Command::Tune(retention) => Ok(Decision::done(vec![Event::Tuned(*retention)])),
             Command::Commit(commit) => self.commit_records(commit),
+            Command::ChangeState(change) => self.change_state(cx, change),
+            Command::JudgeGate { gate, by, approved, reason } => {
+                self.judge_gate(cx, *gate, *by, *approved, reason)
+            }
+            Command::Equip { agent, capabilities } => self.equip(*agent, capabilities),
+            Command::Fit { agent, quality, from } => self.fit(*agent, *quality, *from),
         }
     }
 
@@ -250,6 +259,8 @@ impl Broker {
             Event::RecordCarried { repo, collection, key, tick, body } => {
                 self.record_carried(*repo, (collection, key), *tick, body)
             }
+            Event::Work(fact) => self.worked(fact, at, effects),
+            Event::TaskCarried { of, body } => self.task_carried(*of, body),
         }
     }
 
@@ -260,7 +271,10 @@ impl Broker {
 
     /// Returns when something is due next: in the bus's time, and by the wall clock.
     pub fn next_due(&self) -> (Option<Time>, Option<Time>) {
-        self.timers.next()
+        let (bus, wall) = self.timers.next();
+        let (work_bus, work_wall) = self.next_work_due();
+        let earlier = |one: Option<Time>, other: Option<Time>| one.into_iter().chain(other).min();
+        (earlier(bus, work_bus), earlier(wall, work_wall))
     }
 
     /// Makes posts of an agent's topics and channels entries of its own.

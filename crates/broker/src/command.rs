@@ -7,7 +7,8 @@ use message::{Address, AgentName, AgentRef, Backoff, DeliveryId, Dialect, Guaran
 use message::{PresenceState, Priority, Seq};
 
 use crate::{
-    AgentKey, Digest, Door, EntryKey, Fingerprint, GroupKey, Holder, MessageKey, Retention, SessionKey, Time,
+    AgentKey, Digest, Door, EntryKey, Fingerprint, GroupKey, Holder, MessageKey, Retention, Saying,
+    SessionKey, StateChange, Time, WorkDue,
 };
 
 /// What somebody wants of the bus.
@@ -68,6 +69,14 @@ pub enum Command<'a> {
     Tune(Retention),
     /// Writes and removes records of a repository, all together or not at all.
     Commit(Commit<'a>),
+    /// Changes a task, an agent's state, an allotment or the policy.
+    ChangeState(StateChange<'a>),
+    /// Says yes or no to what waits for a human.
+    JudgeGate { gate: MessageId, by: AgentKey, approved: bool, reason: &'a str },
+    /// Notes what an agent can do.
+    Equip { agent: AgentKey, capabilities: &'a [&'a str] },
+    /// Notes how good an agent is, in millionths, and from when on it takes work.
+    Fit { agent: AgentKey, quality: Option<u32>, from: Time },
 }
 
 /// An agent to make known.
@@ -130,6 +139,8 @@ pub struct Accept<'a> {
     pub hops: u8,
     /// The document and whatever the doors keep with it. Not read here.
     pub body: &'a [u8],
+    /// What it says about work, if it says anything beside its kind and its task.
+    pub saying: Option<&'a Saying<'a>>,
 }
 
 /// How a repeat of a message is known.
@@ -269,4 +280,6 @@ pub enum Due {
     Orphan(EntryKey),
     /// The oldest message of a topic or channel whose members have not all taken it, where there are too many.
     Overflow(GroupKey),
+    /// Something about work.
+    Work(WorkDue),
 }

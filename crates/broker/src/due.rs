@@ -21,7 +21,8 @@ impl Broker {
             Timed::Entry(entry) => self.timed_out(entry),
         });
         let crowded = self.crowded.iter().map(|group| Due::Overflow(*group));
-        strays.chain(orphans).chain(expired).chain(timed).chain(crowded)
+        let work = self.find_work_due(now, wall).map(Due::Work);
+        strays.chain(orphans).chain(expired).chain(timed).chain(crowded).chain(work)
     }
 
     fn timed_out(&self, entry: EntryKey) -> Option<Due> {
@@ -61,6 +62,7 @@ impl Broker {
             Due::Expiry(key) => self.expire(cx, key),
             Due::Wait(key) => self.wait_over(key).into_iter().collect(),
             Due::Overflow(group) => self.overflow(cx, group),
+            Due::Work(due) => self.decide_work_due(cx, due),
             Due::Lease(_) | Due::Retry(_) | Due::Offer(_) | Due::Stray(_) | Due::Orphan(_) => Vec::new(),
         };
         Ok(Decision::done(events))

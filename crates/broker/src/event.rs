@@ -13,8 +13,10 @@ use std::borrow::Cow;
 use message::{Backoff, DeliveryId, Dialect, Guarantee, Kind, MessageId, PresenceState, Priority, Seq};
 
 use crate::known::Known;
+use crate::work::words;
 use crate::{
-    AgentKey, Digest, Door, EntryKey, Fingerprint, GroupKey, MessageKey, Retention, SessionKey, Time,
+    AgentKey, Digest, Door, EntryKey, Fact, Fingerprint, GroupKey, MessageKey, OfTask, Retention, SessionKey,
+    Time,
 };
 
 /// What has happened.
@@ -97,6 +99,10 @@ pub enum Event<'a> {
     },
     /// The document of the record that was written at a tick is here from now on.
     RecordCarried { repo: AgentKey, collection: &'a str, key: &'a str, tick: u64, body: &'a [u8] },
+    /// Something happened to work.
+    Work(Fact<'a>),
+    /// The document that asked for a task is here from now on.
+    TaskCarried { of: OfTask, body: &'a [u8] },
 }
 
 /// Which entry an event is about: its number, and the place in the log of the message that must be there.
@@ -149,8 +155,8 @@ pub struct Accepted<'a> {
     pub wait_until: Option<Time>,
     /// Whether it is only for those who are connected now.
     pub live_only: bool,
-    /// Whether it waits for a human to let it go.
-    pub parked: bool,
+    /// What it waits for before it goes to anybody.
+    pub parked: Park,
     /// Whether it is filed and handed to nobody, because it answers a question whose time is over.
     pub filed: bool,
     /// How often it was forwarded.
@@ -201,6 +207,18 @@ pub struct Marks {
     pub(crate) key: Fingerprint,
     /// The hash of the task; 0 if there is none.
     pub(crate) task: u64,
+}
+
+words! {
+    /// What a message waits for before it goes to anybody.
+    Park {
+        /// Nothing.
+        Nothing = "nothing",
+        /// A human who lets the conversation go on.
+        Loop = "loop",
+        /// A gate, or tasks that must be done before.
+        Guard = "guard",
+    }
 }
 
 /// One way that a message goes.
@@ -292,7 +310,9 @@ impl Event<'_> {
             | Event::Tuned(_)
             | Event::RecordSet(_)
             | Event::RecordRemoved { .. }
-            | Event::RecordCarried { .. } => true,
+            | Event::RecordCarried { .. }
+            | Event::Work(_)
+            | Event::TaskCarried { .. } => true,
         }
     }
 }

@@ -47,6 +47,10 @@ key! {
     /// A message on its way to one recipient.
     EntryKey
 }
+key! {
+    /// A task.
+    TaskKey
+}
 
 impl AgentKey {
     /// The operator's own mailbox.

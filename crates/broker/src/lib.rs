@@ -51,6 +51,7 @@ mod turns;
 mod upkeep;
 mod wait;
 mod word;
+mod work;
 
 pub use accept::is_answer;
 pub use broker::{Broker, Decision};
@@ -60,8 +61,8 @@ pub use command::{Accept, Command, Commit, Delay, Document, Due, Identity, Nack}
 pub use command::{RecordChange, RecordWrite, Register, Swap, Take};
 pub use context::{Context, Random};
 pub use effect::{Effect, Effects};
-pub use event::{Accepted, Event, Failed, Marks, Next, Of, RecordSet, Target};
-pub use key::{AgentKey, Digest, EntryKey, Fingerprint, GroupKey, MessageKey, SessionKey};
+pub use event::{Accepted, Event, Failed, Marks, Next, Of, Park, RecordSet, Target};
+pub use key::{AgentKey, Digest, EntryKey, Fingerprint, GroupKey, MessageKey, SessionKey, TaskKey};
 pub use limits::{Limits, Retention, Retries, Settings};
 pub use look::{AgentView, Counts, DeadView, MessageView, WaitingView};
 pub use mailbox::Mailbox;
@@ -70,3 +71,9 @@ pub use refusal::{Misfit, Refusal};
 pub use reply::{Delivery, Receipted, Reply, Tried};
 pub use session::Door;
 pub use upkeep::{Holder, Living, LookFrom};
+pub use work::{
+    AgentWork, AllotmentView, Allotted, Anew, Ask, Asked, Blocker, Breaker, BreakerRule, Change, Difference,
+    Entity, Fact, GateRaised, GateView, HandoffReason, HelpAnswer, Hold, Judged, JudgedGate, Lapse, Micros,
+    Moved, NoteView, OfTask, OfferView, Operation, Outcome, Over, Policy, PolicyView, Request, Resource,
+    Saying, StateChange, Step, TaskView, Unjudged, Verdict, WorkDue, after, is_over, share,
+};

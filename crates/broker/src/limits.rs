@@ -56,6 +56,8 @@ pub struct Limits {
     pub take_max: u32,
     /// Records of all repositories together.
     pub records_max: u64,
+    /// Tasks, those that are over and remembered included.
+    pub tasks_max: u64,
 }
 
 /// How failures are tried again.

@@ -13,7 +13,8 @@ use crate::broker::Broker;
 use crate::entry::{End, Entry, State};
 use crate::mailbox::Mailbox;
 use crate::{
-    Accepted, AgentKey, Context, EntryKey, Event, Fingerprint, Marks, MessageKey, Next, Target, Time, Tried,
+    Accepted, AgentKey, Context, EntryKey, Event, Fingerprint, Marks, MessageKey, Next, Park, Target, Time,
+    Tried,
 };
 
 impl Broker {
@@ -111,14 +112,37 @@ impl Broker {
         Some(self.notice(cx, &document, targets.collect()))
     }
 
-    fn document(&self, kind: Kind, to: AgentKey) -> Document {
+    pub(crate) fn document(&self, kind: Kind, to: AgentKey) -> Document {
         let system: AgentName = "system".parse().expect("`system` is a name");
         let to: Option<Address> = self.name_of(to).parse().ok();
         Document::new(kind, AgentRef::Name(system), to.into_iter().collect())
     }
 
     fn notice<'a>(&self, cx: &mut Context<'_>, document: &Document, targets: Vec<Target<'a>>) -> Event<'a> {
-        let message = MessageKey(self.messages.vacant().next().unwrap_or(u32::MAX));
+        self.notice_after(cx, document, targets, &[], Priority::High)
+    }
+
+    /// Returns places for entries that no event before takes.
+    pub(crate) fn entries_after(&self, before: &[Event<'_>]) -> impl Iterator<Item = EntryKey> + '_ {
+        let taken = before.iter().map(|event| match event {
+            Event::Accepted(accepted) => accepted.targets.len(),
+            Event::Failed(failed) => usize::from(matches!(failed.next, Next::Fallback { .. })),
+            _ => 0,
+        });
+        self.entries.vacant().skip(taken.sum()).map(EntryKey)
+    }
+
+    /// Makes a notice that comes after other events.
+    pub(crate) fn notice_after<'a>(
+        &self,
+        cx: &mut Context<'_>,
+        document: &Document,
+        targets: Vec<Target<'a>>,
+        before: &[Event<'_>],
+        priority: Priority,
+    ) -> Event<'a> {
+        let taken = before.iter().filter(|event| matches!(event, Event::Accepted(_))).count();
+        let message = MessageKey(self.messages.vacant().nth(taken).unwrap_or(u32::MAX));
         let id = cx.message_id(message);
         let body = Envelope::seal(Dialect::Convoke, None, document.encode().as_bytes());
         // A notice is nobody's repeat, whatever it says.
@@ -128,7 +152,7 @@ impl Broker {
             id,
             from: AgentKey::SYSTEM,
             kind: document.kind,
-            priority: Priority::High,
+            priority,
             guarantee: Guarantee::AtLeastOnce,
             native_id: None,
             marks: Marks::of(AgentKey::SYSTEM, None, fingerprint, None),
@@ -143,7 +167,7 @@ impl Broker {
             fallback: Vec::new(),
             wait_until: None,
             live_only: false,
-            parked: false,
+            parked: Park::Nothing,
             filed: false,
             hops: 0,
             answers: None,

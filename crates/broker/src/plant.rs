@@ -33,11 +33,31 @@ pub enum Plant {
     ConflictAsDuplicate,
     /// Delivers a reply as current after the wait for it has ended.
     AnswerLateReply,
+    /// Gives a task that somebody has to the next one who claims it.
+    TwoWinners,
+    /// Takes a completion from somebody who does not have the task.
+    AnybodyCompletes,
+    /// Hands a task out before what it depends on is done.
+    IgnoreDependencies,
+    /// Lets a claim last for ever.
+    ClaimsNeverEnd,
+    /// Keeps what was set aside for a task when it is over.
+    KeepReserve,
+    /// Lets one agent cost more than it may.
+    OverspendAgent,
+    /// Never leaves an agent alone.
+    BreakerNeverOpens,
+    /// Hands work to an agent that is to be left alone.
+    IgnoreBreaker,
+    /// Takes a change of the shared state whatever version it names.
+    AnyVersion,
+    /// Lets a guarded message go at once.
+    IgnoreGuard,
 }
 
 impl Plant {
     /// Every plant.
-    pub const ALL: [Plant; 14] = [
+    pub const ALL: [Plant; 24] = [
         Plant::RedeliverAtMostOnce,
         Plant::LaneOvertakes,
         Plant::ForgetKnown,
@@ -52,6 +72,16 @@ impl Plant {
         Plant::LateAckAfterRedelivery,
         Plant::ConflictAsDuplicate,
         Plant::AnswerLateReply,
+        Plant::TwoWinners,
+        Plant::AnybodyCompletes,
+        Plant::IgnoreDependencies,
+        Plant::ClaimsNeverEnd,
+        Plant::KeepReserve,
+        Plant::OverspendAgent,
+        Plant::BreakerNeverOpens,
+        Plant::IgnoreBreaker,
+        Plant::AnyVersion,
+        Plant::IgnoreGuard,
     ];
 
     /// Returns the name by which it is switched on.
@@ -71,6 +101,16 @@ impl Plant {
             Plant::LateAckAfterRedelivery => "late-ack-after-redelivery",
             Plant::ConflictAsDuplicate => "conflict-as-duplicate",
             Plant::AnswerLateReply => "answer-late-reply",
+            Plant::TwoWinners => "two-winners",
+            Plant::AnybodyCompletes => "anybody-completes",
+            Plant::IgnoreDependencies => "ignore-dependencies",
+            Plant::ClaimsNeverEnd => "claims-never-end",
+            Plant::KeepReserve => "keep-reserve",
+            Plant::OverspendAgent => "overspend-agent",
+            Plant::BreakerNeverOpens => "breaker-never-opens",
+            Plant::IgnoreBreaker => "ignore-breaker",
+            Plant::AnyVersion => "any-version",
+            Plant::IgnoreGuard => "ignore-guard",
         }
     }
 
@@ -93,6 +133,16 @@ impl Plant {
             }
             Plant::ConflictAsDuplicate => "takes another document under the same id for a repeat",
             Plant::AnswerLateReply => "delivers a reply as current after the wait for it has ended",
+            Plant::TwoWinners => "gives a task that somebody has to the next one who claims it",
+            Plant::AnybodyCompletes => "takes a completion from somebody who does not have the task",
+            Plant::IgnoreDependencies => "hands a task out before what it depends on is done",
+            Plant::ClaimsNeverEnd => "lets a claim last for ever",
+            Plant::KeepReserve => "keeps what was set aside for a task when it is over",
+            Plant::OverspendAgent => "lets one agent cost more than it may",
+            Plant::BreakerNeverOpens => "never leaves an agent alone",
+            Plant::IgnoreBreaker => "hands work to an agent that is to be left alone",
+            Plant::AnyVersion => "takes a change of the shared state whatever version it names",
+            Plant::IgnoreGuard => "lets a guarded message go at once",
         }
     }
 }

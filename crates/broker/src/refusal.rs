@@ -5,7 +5,7 @@ use message::{MessageId, Seq};
 use crate::Digest;
 
 /// Why a command is not carried out. Nothing has changed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Refusal {
     #[error("no agent has this number: it was removed")]
     UnknownAgent,
@@ -71,6 +71,44 @@ pub enum Refusal {
     UnknownRecord,
     #[error("a commit writes `{name}` twice")]
     RecordTwice { name: String },
+    #[error("the message waits for {what}")]
+    Guarded { what: &'static str },
+    #[error("there is no task `{task}`")]
+    UnknownTask { task: String },
+    #[error("task `{task}` is {status}: `{step}` is impossible now")]
+    TaskState { task: String, status: &'static str, step: &'static str },
+    #[error("task `{task}` has to wait: {why}")]
+    TaskHeld { task: String, why: String },
+    #[error("{}", not_holder(.task, .holder.as_deref()))]
+    NotHolder { task: String, holder: Option<String> },
+    #[error("only who asked for task `{task}` and the operator may do this")]
+    NotRequester { task: String },
+    #[error("`{holder}` claimed task `{task}` first")]
+    Missed { task: String, holder: String },
+    #[error("you were not asked for task `{task}`: join its role first")]
+    NotAsked { task: String },
+    #[error("`{agent}` is not given task `{task}`: {why}")]
+    Unfit { task: String, agent: String, why: String },
+    #[error("the tasks would wait for each other: {path}")]
+    TaskCycle { path: String },
+    #[error("the policy does not allow it: {why}")]
+    OverPolicy { why: String },
+    #[error("task `{task}` is not offered to you")]
+    NoOffer { task: String },
+    #[error("a task is handed over to one agent")]
+    HandoffRecipient,
+    #[error("there is no such gate, or it is judged already")]
+    UnknownGate,
+    #[error("the version is older than the current one, {current}")]
+    Stale { current: u32 },
+    #[error("versions are missing before it, the current one is {current}: read the state again")]
+    Gap { current: u32 },
+    #[error("there is no {entity} `{id}`")]
+    UnknownEntity { entity: &'static str, id: String },
+    #[error("{what}")]
+    BadEntity { what: &'static str },
+    #[error("the policy is not valid")]
+    BadPolicy { findings: Vec<json::Finding> },
 }
 
 /// An event that does not fit the state: the log is not the one that this state was made from, or was written by
@@ -85,6 +123,13 @@ pub enum Misfit {
     Taken { seq: Seq, what: &'static str },
     #[error("event {seq} does not follow from the state of {what}")]
     State { seq: Seq, what: &'static str },
+}
+
+fn not_holder(task: &str, holder: Option<&str>) -> String {
+    match holder {
+        Some(holder) => format!("`{holder}` has task `{task}`, not you: ask for it to be handed over"),
+        None => format!("nobody has task `{task}`: claim it first"),
+    }
 }
 
 fn did_you_mean(suggestions: &[String]) -> String {

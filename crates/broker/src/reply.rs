@@ -2,7 +2,7 @@
 
 use message::{DeliveryId, Guarantee, Kind, MessageId, Priority, Seq, Stage, Warning};
 
-use crate::{AgentKey, EntryKey, MessageKey, SessionKey, Time};
+use crate::{AgentKey, Change, EntryKey, MessageKey, SessionKey, Time};
 
 /// What a command gives back. It may leave only when everything up to the last sequence at that time is durable.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +21,8 @@ pub enum Reply {
     Stage(Stage),
     /// The lease lasts until then.
     Lease(Time),
+    /// The state is changed, or was before.
+    Changed(Change),
 }
 
 /// A message that was taken in.

@@ -182,6 +182,7 @@ impl Broker {
         for entry in out {
             self.set_until(entry, until);
         }
+        self.grace_claims(until);
         Ok(())
     }
 

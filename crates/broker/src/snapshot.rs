@@ -7,4 +7,6 @@ mod read;
 mod write;
 
 /// The version of the bytes.
-const VERSION: u64 = 2;
+const VERSION: u64 = 3;
+/// The version of bytes without work, which are read as having none.
+const WITHOUT_WORK: u64 = 2;

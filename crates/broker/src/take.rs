@@ -6,6 +6,7 @@ use crate::broker::{Applied, Broker, Decided, Decision};
 use crate::effect::Effects;
 use crate::entry::{Entry, Message, NONE, State, Step};
 use crate::mailbox::{Mailbox, Queue, picks};
+use crate::work::breaker::{Room, is_work};
 use crate::{
     AgentKey, Context, Delivery, EntryKey, Event, Misfit, Of, Refusal, Reply, SessionKey, Take, Time,
 };
@@ -29,11 +30,14 @@ impl Broker {
         let mut deliveries = Vec::new();
         let mut bytes = 0;
         let count_max = take.max.min(self.settings.limits.take_max) as usize;
+        let mut room = self.work_room(take.agent);
         while deliveries.len() < count_max {
-            let Some(entry) = picks.next(|entry| self.may_leave(entry, take.agent, cx.wall, unabsorbed))
-            else {
-                break;
+            let may_leave = |entry| {
+                self.may_leave(entry, take.agent, cx.wall, unabsorbed)
+                    && (room == Room::Any || self.may_work(entry, room))
+                    && self.may_have(cx, entry, take.agent)
             };
+            let Some(entry) = picks.next(may_leave) else { break };
             let Some(delivery) = self.delivery(cx, take, entry) else { break };
             bytes += self.message(delivery.message).map_or(0, |message| u64::from(message.bytes));
             if bytes > take.bytes_max && !deliveries.is_empty() {
@@ -48,6 +52,10 @@ impl Broker {
                 lease_until: delivery.lease_until,
                 by: take.by,
             });
+            if room == Room::One && is_work(delivery.kind) {
+                decision.events.extend(self.probe(cx, take.agent).map(Event::Work));
+                room = Room::None;
+            }
             deliveries.push(delivery);
         }
         decision.reply = Reply::Taken(deliveries);

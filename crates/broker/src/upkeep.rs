@@ -5,7 +5,8 @@ use message::Seq;
 
 use crate::broker::{Applied, Broker, Decided, Decision};
 use crate::effect::Effects;
-use crate::{Event, MessageKey, Misfit, RecordName, Refusal, Retention};
+use crate::work::is_over;
+use crate::{Event, MessageKey, Misfit, OfTask, RecordName, Refusal, Request, Retention, TaskKey};
 
 /// A body that must not be given up: something that is not over needs it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub enum Holder {
     /// A record, for as long as there is one of that name. One that is a message may lie where the message does; each
     /// of the two needs the body, and each is carried.
     Record(RecordName),
+    /// A task that is not over.
+    Task(TaskKey),
 }
 
 /// Where a look for living bodies goes on.
@@ -35,6 +38,8 @@ pub enum LookFrom {
     Messages(u32),
     /// Behind a record, or at the first.
     Records(Option<RecordName>),
+    /// At a place of the tasks.
+    Tasks(u32),
 }
 
 impl LookFrom {
@@ -59,6 +64,7 @@ impl Broker {
         match from {
             LookFrom::Messages(first) => self.messages_before(place, first, places_max),
             LookFrom::Records(after) => self.records_before(place, after.as_ref(), places_max),
+            LookFrom::Tasks(first) => self.tasks_before(place, first, places_max),
         }
     }
 
@@ -75,7 +81,8 @@ impl Broker {
         });
         let next = match end < self.messages.end() {
             true => Some(LookFrom::Messages(end)),
-            false => (self.records.count > 0).then_some(LookFrom::Records(None)),
+            false if self.records.count > 0 => Some(LookFrom::Records(None)),
+            false => Some(LookFrom::Tasks(0)),
         };
         (bodies.collect(), next)
     }
@@ -93,13 +100,46 @@ impl Broker {
                 bodies.push(Living { of, place: record.body, bytes });
             }
         });
-        (bodies, next.map(|name| LookFrom::Records(Some(name))))
+        let next = next.map_or(LookFrom::Tasks(0), |name| LookFrom::Records(Some(name)));
+        (bodies, Some(next))
+    }
+
+    fn tasks_before(&self, place: Seq, first: u32, places_max: u32) -> (Vec<Living>, Option<LookFrom>) {
+        let end = first.saturating_add(places_max);
+        let bodies = self.work.tasks.range(first, end).filter_map(|(key, task)| {
+            let request = task.request.filter(|request| request.body < place && !is_over(task.status))?;
+            let of = Holder::Task(TaskKey(key));
+            Some(Living { of, place: request.body, bytes: request.bytes.into() })
+        });
+        (bodies.collect(), (end < self.work.tasks.end()).then_some(LookFrom::Tasks(end)))
+    }
+
+    fn carry_task<'a>(&self, key: TaskKey, place: Seq, body: &'a [u8]) -> Decided<'a> {
+        let task = self.work.task(key).filter(|task| !is_over(task.status));
+        let is_it = |request: &Request| request.body == place && request.bytes as usize == body.len();
+        let found = task.and_then(|task| task.request.filter(is_it).map(|_| task));
+        let task = found.ok_or(Refusal::UnknownTask { task: key.to_string() })?;
+        let of = OfTask { task: key, born: task.born };
+        Ok(Decision::done(vec![Event::TaskCarried { of, body }]))
+    }
+
+    pub(crate) fn task_carried(&mut self, of: OfTask, body: &[u8]) -> Applied {
+        let seq = self.last;
+        let task = self.work.tasks.get_mut(of.task.0).filter(|task| task.born == of.born);
+        match task.and_then(|task| task.request.as_mut()) {
+            Some(request) if request.bytes as usize == body.len() => {
+                request.body = seq;
+                Ok(())
+            }
+            Some(_) | None => Err(Misfit::State { seq, what: "a task" }),
+        }
     }
 
     pub(crate) fn carry<'a>(&self, of: &'a Holder, place: Seq, body: &'a [u8]) -> Decided<'a> {
         match of {
             Holder::Message(message) => self.carry_message(*message, place, body),
             Holder::Record(name) => self.carry_record(name, place, body),
+            Holder::Task(key) => self.carry_task(*key, place, body),
         }
     }
 

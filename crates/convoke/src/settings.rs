@@ -222,6 +222,7 @@ impl Settings {
             text_bytes_max: 0,
             take_max: 0,
             records_max: 0,
+            tasks_max: 0,
         };
         let retries = Retries {
             base_ms: 0,

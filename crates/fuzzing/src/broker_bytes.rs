@@ -105,6 +105,7 @@ fn small() -> Broker {
         hold: false,
         hops: 0,
         body: b"body",
+        saying: None,
     };
     execute(&mut broker, &Command::Accept(Box::new(accept)));
     broker
@@ -147,6 +148,7 @@ fn settings() -> Settings {
         text_bytes_max: 200,
         take_max: 100,
         records_max: 100,
+        tasks_max: 1_000,
     };
     let retries = Retries {
         base_ms: 1_000,

@@ -39,9 +39,12 @@ pub(crate) async fn settle(
     let answer = match reply {
         Reply::Stage(stage) => answer.text("stage", stage.name()),
         Reply::Lease(until) => answer.text("lease_until", &until.timestamp().to_string()),
-        Reply::Done | Reply::Agent(_) | Reply::Session { .. } | Reply::Accepted(_) | Reply::Taken(_) => {
-            answer
-        }
+        Reply::Done
+        | Reply::Agent(_)
+        | Reply::Session { .. }
+        | Reply::Accepted(_)
+        | Reply::Taken(_)
+        | Reply::Changed(_) => answer,
     };
     Ok(answer.respond(StatusCode::OK))
 }

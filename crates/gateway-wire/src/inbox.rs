@@ -115,7 +115,8 @@ fn process(turn: &mut Turn<'_>, agent: AgentKey, message: MessageId) -> Result<O
             | Reply::Session { .. }
             | Reply::Accepted(_)
             | Reply::Taken(_)
-            | Reply::Lease(_),
+            | Reply::Lease(_)
+            | Reply::Changed(_),
         ) => Err(Problem::new(Code::Internal, "nothing was settled")),
     }
 }

@@ -91,15 +91,32 @@ fn name_of(code: Code) -> (u16, &'static str) {
         | Code::UnknownDelivery
         | Code::UnknownMessage
         | Code::UnknownSession
+        | Code::UnknownTask
+        | Code::UnknownGate
         | Code::NotDead => (404, "NotFound"),
         Code::TooSlow => (408, "RequestTimeout"),
-        Code::NameTaken | Code::LeaseLost | Code::NotParked => (409, "Conflict"),
+        Code::NameTaken
+        | Code::LeaseLost
+        | Code::NotParked
+        | Code::Guarded
+        | Code::TaskState
+        | Code::TaskWaits
+        | Code::NotHolder
+        | Code::Missed
+        | Code::NotAsked
+        | Code::Unfit
+        | Code::TaskCycle
+        | Code::Stale
+        | Code::Gap => (409, "Conflict"),
         Code::TooLarge => (413, "PayloadTooLarge"),
         Code::HeadersTooLarge => (431, "InvalidRequest"),
         Code::NotAnUpgrade => (426, "InvalidRequest"),
-        Code::TooMany | Code::QueueFull | Code::BusFull | Code::RateLimited | Code::TooManyConnections => {
-            (429, "RateLimitExceeded")
-        }
+        Code::TooMany
+        | Code::OverPolicy
+        | Code::QueueFull
+        | Code::BusFull
+        | Code::RateLimited
+        | Code::TooManyConnections => (429, "RateLimitExceeded"),
         Code::Untranslatable | Code::Stored | Code::Internal => (500, "InternalServerError"),
         Code::Stopped | Code::HistoryBehind => (503, "NotEnoughResources"),
         Code::NoReply | Code::Undeliverable => (504, "UpstreamTimeout"),

@@ -59,6 +59,8 @@ codes! {
     UnknownMessage = "unknown_message", 404, Never, "check the id; who has nothing to do with a message does not see it";
     UnknownRecord = "unknown_record", 404, Never, "check the repository, the collection and the key";
     UnknownSession = "unknown_session", 404, Never, "connect again";
+    UnknownTask = "unknown_task", 404, Never, "check the name of the task: see `convoke task list`";
+    UnknownGate = "unknown_gate", 404, Never, "list the gates first: it may be judged already";
     NotDead = "not_dead", 404, Never, "list the dead letters first";
     MethodNotAllowed = "method_not_allowed", 405, Never, "use another method: see /v1/openapi.json";
     TooSlow = "too_slow", 408, Later, "send the request faster, or less at once";
@@ -69,6 +71,16 @@ codes! {
     NotParked = "not_parked", 409, Never, "only what is parked can be resumed";
     Swapped = "swapped", 409, Never, "read what is there now, and write again on top of it";
     RecordExists = "record_exists", 409, Never, "choose another key, or put the record";
+    Guarded = "guarded", 409, Later, "what it waits for has to end first";
+    TaskState = "task_state", 409, Never, "look at the task: `status` says how far it is";
+    TaskWaits = "task_waits", 409, Later, "the detail says what it waits for";
+    NotHolder = "not_holder", 409, Never, "claim the task, or have it handed over by `holder`";
+    Missed = "missed", 409, Never, "claim another task: `holder` was first";
+    NotAsked = "not_asked", 409, Never, "join the role that was asked, or ask its requester";
+    Unfit = "unfit", 409, Later, "the detail says what is missing";
+    TaskCycle = "task_cycle", 409, Never, "take one of the dependencies away";
+    Stale = "stale", 409, Never, "read the state again, and change it from the version that `current` names";
+    Gap = "gap", 409, Never, "changes are missing: read the whole state again";
     Settled = "settled", 409, Never, "send another message";
     TooLarge = "too_large", 413, Never, "send less at once, or put the content where it can be fetched";
     Invalid = "invalid", 422, Never, "correct the fields that `errors` names";
@@ -83,6 +95,7 @@ codes! {
     LeaseLength = "lease_length", 422, Never, "ask for a lease within the bounds";
     NotAGroup = "not_a_group", 422, Never, "join a role, a topic or a channel: roles.x, #x, channel:x";
     TooMany = "too_many", 429, Later, "remove some first";
+    OverPolicy = "over_policy", 429, Later, "ask for less, wait until other work is settled, or have the operator change the policy";
     QueueFull = "queue_full", 429, Later, "try again when the recipient has taken some";
     BusFull = "bus_full", 429, Later, "try again when messages were settled";
     NotAnUpgrade = "not_an_upgrade", 426, Never, "open it as a WebSocket";

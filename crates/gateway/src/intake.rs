@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use broker::{Accept, AgentKey, Fingerprint, Identity, Time};
+use broker::{Accept, AgentKey, Fingerprint, Identity, Saying, Time};
 use dialect::{Name, Names};
 use json::{Finding, Limits, Object, ParseError, Value};
 use message::{
@@ -10,7 +10,7 @@ use message::{
 };
 use translate::{Carry, Options, Reports};
 
-use crate::{SealKey, lexicons};
+use crate::{SealKey, Work, lexicons};
 
 /// How often a message that does not say is tried is the broker's to say; how long each recipient has by default,
 /// when its sender waits.
@@ -35,6 +35,8 @@ pub struct Incoming {
     live_only: bool,
     fingerprint: Fingerprint,
     envelope: Vec<u8>,
+    /// What it says about work.
+    pub work: Option<Box<Work>>,
 }
 
 /// Why a document is not taken in.
@@ -127,6 +129,7 @@ fn read(bytes: &[u8], value: Value<'_>, name: Name, reading: Reading<'_>) -> Res
     if !errors.is_empty() {
         return Err(IntakeError::Invalid { dialect: name, errors });
     }
+    let work = Work::of(&message);
     message.let_content_go();
     let asked = message.delivery.as_deref();
     let guarantee = asked.and_then(|wishes| wishes.guarantee);
@@ -146,6 +149,7 @@ fn read(bytes: &[u8], value: Value<'_>, name: Name, reading: Reading<'_>) -> Res
         dialect: name,
         warnings: decoded.warnings.into_kept().into_iter().map(Warning::from).collect(),
         message,
+        work,
     })
 }
 
@@ -231,7 +235,12 @@ impl Incoming {
     }
 
     /// Returns what the broker is to accept, from whomever the token speaks for.
-    pub fn accept<'a>(&'a self, from: AgentKey, asking: Asking<'a>) -> Accept<'a> {
+    pub fn accept<'a>(
+        &'a self,
+        from: AgentKey,
+        asking: Asking<'a>,
+        saying: Option<&'a Saying<'a>>,
+    ) -> Accept<'a> {
         let message = &self.message;
         let wishes = message.delivery.as_deref();
         let native_id = message.native_id.as_ref().map(|id| id.as_str()).or(asking.key);
@@ -260,6 +269,7 @@ impl Incoming {
             hold: asking.hold || wishes.is_some_and(|wishes| wishes.hold),
             hops: 0,
             body: &self.envelope,
+            saying,
         }
     }
 
@@ -337,7 +347,7 @@ fn fingerprint(dialect: Name, document: &Value<'_>, bytes: &[u8]) -> Fingerprint
     }
 }
 
-fn time(at: Timestamp) -> Time {
+pub(crate) fn time(at: Timestamp) -> Time {
     Time(u64::try_from(at.unix_micros() / 1_000).unwrap_or(0))
 }
 

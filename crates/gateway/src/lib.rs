@@ -32,6 +32,7 @@ mod sending;
 pub mod socket;
 mod token;
 pub mod waiting;
+mod work;
 
 #[cfg(test)]
 mod tests;
@@ -57,3 +58,4 @@ pub use request::{Body, Fields, Query, Shown, answer, body, dialect_of, fields, 
 pub use seal::{SealKey, SealKeyError};
 pub use sending::{Accepted, Sending};
 pub use token::{Token, TokenError, TokenHash};
+pub use work::Work;

@@ -136,10 +136,27 @@ impl From<Refusal> for Problem {
             let suggestions = suggestions.iter().map(|name| Value::from(name.clone())).collect();
             return problem.with("suggestions", Value::Array(suggestions));
         }
-        if let Refusal::Conflict { id } = &refusal {
-            return problem.with("id", Value::from(id.to_string()));
+        match refusal {
+            Refusal::Conflict { id } => problem.with("id", Value::from(id.to_string())),
+            Refusal::Missed { task, holder } => {
+                problem.with("task", Value::from(task)).with("holder", Value::from(holder))
+            }
+            Refusal::NotHolder { task, holder } => {
+                let holder = holder.map_or(Value::Null, Value::from);
+                problem.with("task", Value::from(task)).with("holder", holder)
+            }
+            Refusal::TaskState { task, status, .. } => {
+                problem.with("task", Value::from(task)).with("status", Value::from(status))
+            }
+            Refusal::Stale { current } | Refusal::Gap { current } => {
+                problem.with("current", Value::from(u64::from(current)))
+            }
+            Refusal::BadPolicy { findings } => {
+                let errors = findings.iter().map(|finding| finding.to_value().into_owned()).collect();
+                problem.with("errors", Value::Array(errors))
+            }
+            _ => problem,
         }
-        problem
     }
 }
 
@@ -173,5 +190,22 @@ fn code_of(refusal: &Refusal) -> Code {
         Refusal::TooMany { .. } => Code::TooMany,
         Refusal::QueueFull { .. } | Refusal::QueueBytesFull { .. } => Code::QueueFull,
         Refusal::BusFull { .. } | Refusal::BusBytesFull { .. } => Code::BusFull,
+        Refusal::UnknownTask { .. } => Code::UnknownTask,
+        Refusal::UnknownEntity { .. } => Code::NotFound,
+        Refusal::UnknownGate => Code::UnknownGate,
+        Refusal::Guarded { .. } => Code::Guarded,
+        Refusal::TaskState { .. } => Code::TaskState,
+        Refusal::TaskHeld { .. } => Code::TaskWaits,
+        Refusal::NotHolder { .. } | Refusal::NoOffer { .. } => Code::NotHolder,
+        Refusal::NotRequester { .. } => Code::NotYours,
+        Refusal::Missed { .. } => Code::Missed,
+        Refusal::NotAsked { .. } => Code::NotAsked,
+        Refusal::Unfit { .. } => Code::Unfit,
+        Refusal::TaskCycle { .. } => Code::TaskCycle,
+        Refusal::OverPolicy { .. } => Code::OverPolicy,
+        Refusal::HandoffRecipient => Code::BadRequest,
+        Refusal::Stale { .. } => Code::Stale,
+        Refusal::Gap { .. } => Code::Gap,
+        Refusal::BadEntity { .. } | Refusal::BadPolicy { .. } => Code::Invalid,
     }
 }

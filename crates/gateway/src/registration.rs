@@ -87,7 +87,8 @@ pub fn register(
         | Reply::Accepted(_)
         | Reply::Taken(_)
         | Reply::Stage(_)
-        | Reply::Lease(_) => Err(Problem::new(Code::Internal, "nobody was registered")),
+        | Reply::Lease(_)
+        | Reply::Changed(_) => Err(Problem::new(Code::Internal, "nobody was registered")),
     }
 }
 

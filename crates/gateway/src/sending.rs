@@ -9,7 +9,7 @@ use message::{Kind, PresenceState, RecipientReceipt};
 use node::{Awaited, Turn};
 
 use crate::intake::is_for_the_bus;
-use crate::{Asking, Code, Hub, Incoming, Principal, Problem, Reading, receive};
+use crate::{Asking, Code, Hub, Incoming, Principal, Problem, Reading, Work, receive};
 
 /// A document that may be accepted: it was read, and it is its sender's.
 #[derive(Debug)]
@@ -111,7 +111,9 @@ impl Sending {
         asking: Asking<'_>,
     ) -> Result<Receipted, Problem> {
         self.note(turn)?;
-        let accept = self.incoming.accept(self.from, asking);
+        self.join_for_claim(turn);
+        let saying = self.incoming.work.as_deref().map(Work::saying);
+        let accept = self.incoming.accept(self.from, asking, saying.as_ref());
         match turn.execute(&Command::Accept(Box::new(accept)))? {
             Reply::Accepted(receipted) => Ok(self.joined(turn, receipted)),
             Reply::Done
@@ -119,7 +121,17 @@ impl Sending {
             | Reply::Session { .. }
             | Reply::Taken(_)
             | Reply::Stage(_)
-            | Reply::Lease(_) => Err(Problem::new(Code::Internal, "nothing was accepted")),
+            | Reply::Lease(_)
+            | Reply::Changed(_) => Err(Problem::new(Code::Internal, "nothing was accepted")),
+        }
+    }
+
+    /// Makes whoever claims work in a role a member of it first: who is in no role has nothing to claim.
+    fn join_for_claim(&self, turn: &mut Turn<'_>) {
+        let address = self.incoming.joins().filter(|_| !self.from.is_machinery());
+        if let Some(address) = address {
+            // What keeps it out shows when it claims.
+            drop(turn.execute(&Command::Join { agent: self.from, address }));
         }
     }
 

@@ -132,7 +132,8 @@ impl Peer {
             | Reply::Accepted(_)
             | Reply::Taken(_)
             | Reply::Stage(_)
-            | Reply::Lease(_) => Err(Problem::new(Code::Internal, "no connection was opened")),
+            | Reply::Lease(_)
+            | Reply::Changed(_) => Err(Problem::new(Code::Internal, "no connection was opened")),
         }
     }
 

@@ -48,6 +48,8 @@ pub(crate) fn said(seq: Seq, record: &[u8]) -> Option<Said<'_>> {
         | Event::Tuned(_)
         | Event::RecordSet(_)
         | Event::RecordRemoved { .. }
-        | Event::RecordCarried { .. } => return None,
+        | Event::RecordCarried { .. }
+        | Event::Work(_)
+        | Event::TaskCarried { .. } => return None,
     })
 }

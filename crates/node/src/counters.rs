@@ -104,7 +104,9 @@ impl Happened {
             | Event::Tuned(_)
             | Event::RecordSet(_)
             | Event::RecordRemoved { .. }
-            | Event::RecordCarried { .. } => return,
+            | Event::RecordCarried { .. }
+            | Event::Work(_)
+            | Event::TaskCarried { .. } => return,
         };
         counter.fetch_add(1, Ordering::Relaxed);
     }

@@ -7,7 +7,7 @@ use log::{OpenError, ReadError, SnapshotError, SyncError};
 use message::Seq;
 
 /// Why something that was asked was not done.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CallError {
     /// The state says no.
     #[error("{0}")]

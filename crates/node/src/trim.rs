@@ -21,7 +21,7 @@ const CARRY_BYTES: u64 = 96;
 /// Returns what carrying a body adds to the log.
 fn cost(living: &Living) -> u64 {
     let name_bytes = match &living.of {
-        Holder::Message(_) => 0,
+        Holder::Message(_) | Holder::Task(_) => 0,
         Holder::Record(RecordName { collection, key, .. }) => collection.len() + key.len(),
     };
     living.bytes + CARRY_BYTES + name_bytes as u64

@@ -112,7 +112,8 @@ impl Turn<'_> {
             | Reply::Session { .. }
             | Reply::Accepted(_)
             | Reply::Stage(_)
-            | Reply::Lease(_) => Ok(Vec::new()),
+            | Reply::Lease(_)
+            | Reply::Changed(_) => Ok(Vec::new()),
         }
     }
 
@@ -183,13 +184,18 @@ fn written(write: &RecordWrite<'_>) -> Option<u64> {
     }
 }
 
+/// What a change of the shared state adds to the log, roughly.
+const STATE_BYTES: u64 = 4_096;
+
 /// Returns how much a command that brings new work adds to the log; nothing for one that finishes work.
 fn growth(command: &Command<'_>) -> Option<u64> {
     match command {
         Command::Accept(accept) => Some(accept.body.len() as u64),
         Command::Amend { body, .. } => Some(body.len() as u64),
         Command::Register(register) => Some(register.profile.len() as u64),
-        Command::Join { .. } | Command::RetryDead { .. } => Some(0),
+        Command::Join { .. } | Command::RetryDead { .. } | Command::Fit { .. } => Some(0),
+        Command::Equip { capabilities, .. } => Some(capabilities.iter().map(|text| text.len() as u64).sum()),
+        Command::ChangeState(_) => Some(STATE_BYTES),
         Command::SetPresence { detail, .. } => Some(detail.len() as u64),
         Command::Commit(commit) => commit.writes.iter().filter_map(written).reduce(|one, other| one + other),
         Command::Remove { .. }
@@ -211,6 +217,7 @@ fn growth(command: &Command<'_>) -> Option<u64> {
         | Command::EndWait { .. }
         | Command::Due(_)
         | Command::Carry { .. }
-        | Command::Tune(_) => None,
+        | Command::Tune(_)
+        | Command::JudgeGate { .. } => None,
     }
 }

@@ -274,6 +274,7 @@ impl Sent {
             wait_ms: self.wait_ms,
             live_only: self.live_only,
             hold: self.hold,
+            saying: None,
             hops: self.hops,
             body: &self.body,
         }

@@ -104,6 +104,7 @@ fn limits(dice: &mut Dice, roomy: bool) -> Limits {
         text_bytes_max: 40,
         take_max: dice.pick(&[3, 10]),
         records_max: sized(3, 12),
+        tasks_max: sized(4, 60),
     }
 }
 

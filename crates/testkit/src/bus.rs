@@ -25,6 +25,7 @@ pub fn broker_settings() -> Settings {
         text_bytes_max: 256,
         take_max: 1_000,
         records_max: 1_000,
+        tasks_max: 1_000,
     };
     let retries = Retries {
         base_ms: 1_000,

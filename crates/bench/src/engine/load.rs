@@ -82,6 +82,7 @@ pub(crate) fn settings() -> Settings {
             text_bytes_max: 200,
             take_max: 256,
             records_max: 1_000_000,
+            tasks_max: 2_000_000,
         },
         retries: Retries {
             base_ms: 1_000,
@@ -145,7 +146,7 @@ impl Load {
         Box::new(Accept {
             from: agents[number as usize % self.crowd.senders as usize],
             to: &self.names[to].1,
-            kind: Kind::TaskRequest,
+            kind: Kind::Note,
             priority: PRIORITIES[number as usize % PRIORITIES.len()],
             guarantee: Guarantee::AtLeastOnce,
             identity: Identity::Native(&self.native_id),
@@ -166,6 +167,7 @@ impl Load {
             hold: false,
             hops: 0,
             body,
+            saying: None,
         })
     }
 }

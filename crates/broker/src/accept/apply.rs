@@ -8,7 +8,7 @@ use crate::effect::{Effect, Effects};
 use crate::entry::{End, Entry, Extra, Life, Message, NONE, State, Step};
 use crate::mailbox::Mailbox;
 use crate::timers::Timed;
-use crate::{Accepted, MessageKey, Misfit, Target, Time, Tried, turns};
+use crate::{Accepted, Fingerprint, MessageKey, Misfit, Park, Target, Time, Tried, turns};
 
 /// By what a reply is handed to whoever waits for it.
 pub(crate) const TO_WAITER: &str = "wait";
@@ -101,11 +101,18 @@ impl Broker {
         {
             let conversation = turns::conversation(accepted.thread, accepted.from, to);
             self.turns.note(conversation, accepted.from, accepted.marks.task);
-            if accepted.parked
+            if accepted.parked == Park::Loop
                 && let Some(message) = self.messages.get_mut(accepted.message.0)
             {
                 message.extra().conversation = conversation;
             }
+        }
+        if accepted.parked == Park::Guard
+            && let Some(message) = self.messages.get_mut(accepted.message.0)
+        {
+            // It goes on alone.
+            message.extra().conversation =
+                Fingerprint::of(&[b"guard", &accepted.id.to_bytes()]).hash().max(1);
         }
     }
 
@@ -143,7 +150,10 @@ impl Broker {
                 }
             }
             Target::Instead { name, .. } => {
-                let tried = Tried { agent: (*name).into(), attempts: 0, reason: "not registered".into() };
+                // Who is there and does not get it is left alone for a while.
+                let is_known = self.agent(name).is_some();
+                let reason = if is_known { "its breaker is open" } else { "not registered" };
+                let tried = Tried { agent: (*name).into(), attempts: 0, reason: reason.into() };
                 if let Some(message) = self.messages.get_mut(message.0) {
                     message.extra().tried.push((key, tried));
                 }
@@ -173,13 +183,10 @@ impl Broker {
             Target::Held { .. } => State::Held,
             Target::Waiter { .. } => State::Flight,
             Target::Group { group, .. } if self.is_shared(*group) => State::Post,
-            Target::Agent { .. } | Target::Instead { .. } | Target::Group { .. } => {
-                if accepted.parked {
-                    State::Parked
-                } else {
-                    State::Waiting
-                }
-            }
+            Target::Agent { .. } | Target::Instead { .. } | Target::Group { .. } => match accepted.parked {
+                Park::Nothing => State::Waiting,
+                Park::Loop | Park::Guard => State::Parked,
+            },
         }
     }
 

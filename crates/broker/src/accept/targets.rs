@@ -6,6 +6,7 @@ use super::warning;
 use crate::broker::Broker;
 use crate::group::GroupKind;
 use crate::mailbox::Mailbox;
+use crate::work::breaker::{Room, is_work};
 use crate::{Accept, AgentKey, Door, EntryKey, Event, GroupKey, Refusal, Target, nearest};
 
 /// Where a message goes.
@@ -70,9 +71,15 @@ impl Broker {
         targets: &mut Targets<'a>,
     ) -> Result<Target<'a>, Refusal> {
         let name = wanted.as_str();
-        if let Some(agent) = self.agent(name) {
+        let known = self.agent(name);
+        let is_left_alone = |agent: AgentKey| {
+            let is_open = is_work(accept.kind) && self.work_room(agent) == Room::None;
+            is_open && !targets.fallback.iter().all(|fallback| *fallback == agent)
+        };
+        if let Some(agent) = known.filter(|agent| !is_left_alone(*agent)) {
             return Ok(Target::Agent { entry, agent, session: None });
         }
+        targets.fallback.retain(|fallback| Some(*fallback) != known);
         let used = targets.list.iter().find_map(|target| match target {
             Target::Instead { agent, .. } => Some(*agent),
             Target::Agent { .. } | Target::Group { .. } | Target::Held { .. } | Target::Waiter { .. } => None,

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 use message::{Backoff, Dialect, Guarantee, Kind, PresenceState, Priority, Seq};
 
-use super::{Accepted, Event, Failed, Marks, Next, Of, RecordSet, Target};
+use super::{Accepted, Event, Failed, Marks, Next, Of, Park, RecordSet, Target};
 use crate::codec::{DecodeError, Reader};
 use crate::session::Door;
+use crate::work::{Fact, OfTask};
 use crate::{AgentKey, Digest, EntryKey, Fingerprint, GroupKey, MessageKey, Retention, SessionKey, Time};
 
 impl<'a> Event<'a> {
@@ -21,6 +22,8 @@ impl<'a> Event<'a> {
             12..=19 | 24 | 25 => delivery_event(code, &mut reader)?,
             20..=23 | 26 | 27 => message_event(code, &mut reader)?,
             40..=42 => record_event(code, &mut reader)?,
+            50 => Event::Work(Fact::read(&mut reader)?),
+            51 => Event::TaskCarried { of: OfTask::read(&mut reader)?, body: reader.bytes()? },
             _ => return Err(unknown(code)),
         };
         reader.end()?;
@@ -198,7 +201,7 @@ fn accepted<'a>(reader: &mut Reader<'a>) -> Result<Accepted<'a>, DecodeError> {
         fallback: fallback(reader)?,
         wait_until: reader.maybe_number()?.map(Time),
         live_only: reader.flag()?,
-        parked: reader.flag()?,
+        parked: reader.word("park", Park::ALL)?,
         filed: reader.flag()?,
         hops: reader.byte()?,
         answers: if reader.flag()? { Some(Of::read(reader)?) } else { None },

@@ -2,7 +2,7 @@
 
 use message::{Backoff, Dialect, Guarantee, Kind, PresenceState, Priority};
 
-use super::{Accepted, Event, Failed, Next, Of, RecordSet, Target};
+use super::{Accepted, Event, Failed, Next, Of, Park, RecordSet, Target};
 use crate::codec::Writer;
 use crate::session::Door;
 use crate::{Retention, Time};
@@ -50,6 +50,8 @@ impl Event<'_> {
             Event::RecordSet(_) => 40,
             Event::RecordRemoved { .. } => 41,
             Event::RecordCarried { .. } => 42,
+            Event::Work(_) => 50,
+            Event::TaskCarried { .. } => 51,
         }
     }
 
@@ -89,6 +91,11 @@ impl Event<'_> {
             Event::Tuned(retention) => retention.write(writer),
             Event::Accepted(accepted) => accepted.write(writer),
             Event::RecordSet(set) => set.write(writer),
+            Event::Work(fact) => fact.write(writer),
+            Event::TaskCarried { of, body } => {
+                of.write(writer);
+                writer.bytes(body);
+            }
             Event::RecordRemoved { repo, collection, key, tick, rev, commit, body } => {
                 writer.number(repo.0.into());
                 writer.text(collection);
@@ -211,7 +218,7 @@ impl Accepted<'_> {
         self.fallback.iter().for_each(|agent| writer.number(agent.0.into()));
         writer.maybe_number(self.wait_until.map(|until| until.0));
         writer.flag(self.live_only);
-        writer.flag(self.parked);
+        writer.word(Park::ALL, self.parked);
         writer.flag(self.filed);
         writer.byte(self.hops);
         writer.flag(self.answers.is_some());

@@ -2,7 +2,7 @@
 
 use message::{Backoff, Dialect, Guarantee, Kind, PresenceState, Priority};
 
-use super::VERSION;
+use super::{VERSION, WITHOUT_WORK};
 use crate::broker::Broker;
 use crate::codec::{DecodeError, Reader};
 use crate::context::message_of;
@@ -17,6 +17,7 @@ use crate::ring::Ring;
 use crate::session::{Door, Session};
 use crate::timers::Timed;
 use crate::turns::Turns;
+use crate::work::Works;
 use crate::{AgentKey, EntryKey, GroupKey, MessageKey, Retention, SessionKey, Settings, Time, Tried};
 
 /// The order of an entry that is not over, the entry, and whether it was in a lane.
@@ -27,7 +28,7 @@ impl Broker {
     pub fn restore(settings: Settings, bytes: &[u8]) -> Result<Self, DecodeError> {
         let mut reader = Reader::new(bytes);
         let version = reader.number()?;
-        if version != VERSION {
+        if version != VERSION && version != WITHOUT_WORK {
             return Err(DecodeError::Unknown { what: "version of a snapshot", code: version });
         }
         let mut broker = Broker::new(settings);
@@ -59,6 +60,9 @@ impl Broker {
             broker.held.insert(name, entries);
         }
         broker.records = records(&mut reader)?;
+        if version != WITHOUT_WORK {
+            broker.work = Works::read(&mut reader)?;
+        }
         reader.end()?;
         broker.rebuild(entries);
         Ok(broker)

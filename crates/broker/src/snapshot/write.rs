@@ -55,6 +55,7 @@ impl Broker {
             entries.iter().for_each(|entry| writer.number(entry.0.into()));
         }
         self.records.write(&mut writer);
+        self.work.write(&mut writer);
     }
 }
 

@@ -17,9 +17,14 @@
 //! | `process NAME LABEL`, `revive LABEL [TO]`, `drop LABEL [TO]` | |
 //! | `write NAME [last=COMMIT] [COLLECTION/KEY=TEXT[,OPTION…]…]` | one commit; options: see [`Stage::write`] |
 //! | `carryrecord NAME COLLECTION/KEY`, `records NAME` | |
+//! | `judge GATE yes\|no [REASON]`, `equip NAME [WHAT…]`, `fit NAME QUALITY FROM` | |
+//! | `change BY CREATE\|UPDATE\|DELETE ENTITY ID VERSION [JSON]` | |
+//! | `task ID`, `tasks`, `gates`, `work NAME`, `policy`, `next NAME` | |
 //! | `receipt LABEL`, `inbox NAME`, `look NAME`, `dead`, `counts`, `carries` | |
 //!
 //! `LABEL~N` is the N-th time that the agent was handed the message; without it, the last.
+
+mod work;
 
 use std::collections::BTreeMap;
 
@@ -32,8 +37,8 @@ use crate::tests::show;
 use crate::tests::world::{Outcome, START_MS, World};
 use crate::{
     Accept, AgentKey, Command, Commit, Delay, Digest, Document, Door, Effect, EntryKey, Fingerprint, Holder,
-    Identity, Nack, RecordChange, RecordName, RecordWrite, Register, Reply, Retention, SessionKey, Swap,
-    Take, Time,
+    Identity, Nack, RecordChange, RecordName, RecordWrite, Register, Reply, Retention, Saying, SessionKey,
+    Swap, Take, Time,
 };
 
 /// Runs a scenario, and remembers what its words stand for.
@@ -53,6 +58,7 @@ struct Send<'a> {
     fallback: Vec<AgentRef>,
     reply_to: Option<String>,
     body: Vec<u8>,
+    saying: Saying<'a>,
 }
 
 impl Stage {
@@ -98,6 +104,7 @@ impl Stage {
             "receipt" | "inbox" | "unread" | "look" | "dead" | "counts" | "carries" | "records" => {
                 self.look(verb, &words)
             }
+            "task" | "tasks" | "gates" | "work" | "policy" | "next" => work::look(self, verb, &words),
             "send" => self.send(&words),
             "flood" => self.flood(&words),
             "take" => self.take(&words),
@@ -155,6 +162,7 @@ impl Stage {
                 let (agent, message) = (self.agent(words[0]), self.message(words[1]));
                 self.run(&Command::Process { agent, message, by: "test" })
             }
+            "judge" | "equip" | "fit" | "change" => work::command(self, verb, words),
             "revive" => self.run(&Command::RetryDead { entry: self.dead(words) }),
             "drop" => self.run(&Command::DropDead { entry: self.dead(words) }),
             _ => self.settle(verb, words),
@@ -202,7 +210,8 @@ impl Stage {
                 send.option(name, value, self.world.wall);
             }
         }
-        let Send { mut accept, to, fallback, reply_to, body } = send;
+        let Send { mut accept, to, fallback, reply_to, body, saying } = send;
+        accept.saying = Some(&saying);
         (accept.to, accept.fallback, accept.body) = (&to, &fallback, &body);
         accept.reply_to = reply_to.as_deref();
         accept.fingerprint = Fingerprint::of(&[&body]);
@@ -343,7 +352,7 @@ impl Stage {
         }
     }
 
-    fn run(&mut self, command: &Command<'_>) -> Vec<String> {
+    pub(crate) fn run(&mut self, command: &Command<'_>) -> Vec<String> {
         let outcome = self.world.run(command);
         self.told(outcome)
     }
@@ -373,7 +382,7 @@ impl Stage {
         self.world.broker.sessions.iter().find(is_it).map_or(SessionKey(99), |(key, _)| SessionKey(key))
     }
 
-    fn message(&self, label: &str) -> MessageId {
+    pub(crate) fn message(&self, label: &str) -> MessageId {
         self.labels.get(label).copied().unwrap_or(MessageId::from_bytes([7; 16]))
     }
 
@@ -424,9 +433,17 @@ impl<'a> Send<'a> {
             hold: false,
             hops: 0,
             body: &[],
+            saying: None,
         };
         let to = to.split(',').filter(|to| !to.is_empty()).map(address).collect();
-        Send { accept, to, fallback: Vec::new(), reply_to: None, body: label.into() }
+        Send {
+            accept,
+            to,
+            fallback: Vec::new(),
+            reply_to: None,
+            body: label.into(),
+            saying: Saying::default(),
+        }
     }
 
     fn option(&mut self, name: &str, value: &'a str, wall: u64) {
@@ -455,7 +472,7 @@ impl<'a> Send<'a> {
             "hops" => accept.hops = number(value) as u8,
             "body" => self.body = value.into(),
             "size" => self.body = vec![b'x'; number(value) as usize],
-            _ => panic!("`send` has no option `{name}`"),
+            _ => work::option(&mut self.saying, name, value, wall),
         }
     }
 }

@@ -98,6 +98,8 @@ impl Ledger {
             | Event::DeadRetried { .. }
             | Event::DeadDropped { .. }
             | Event::WaitEnded { .. }
+            | Event::Work(_)
+            | Event::TaskCarried { .. }
             | Event::Carried { .. }
             | Event::Tuned(_)
             | Event::RecordSet(_)

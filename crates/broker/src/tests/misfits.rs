@@ -361,7 +361,7 @@ fn accepted(
         fallback: Vec::new(),
         wait_until: None,
         live_only: false,
-        parked: false,
+        parked: crate::Park::Nothing,
         filed: false,
         hops: 0,
         answers: None,

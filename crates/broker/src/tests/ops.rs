@@ -2,15 +2,15 @@
 
 use message::{
     Address, AgentName, AgentRef, Backoff, DeliveryId, Dialect, Guarantee, Kind, MessageId, PresenceState,
-    Priority, Seq,
+    Priority, Seq, TaskStatus,
 };
 use proptest::prelude::*;
 
 use crate::tests::world::{Outcome, World};
 use crate::{
-    Accept, AgentKey, Command, Commit, Delay, Digest, Document, Door, Effect, EntryKey, Fingerprint, Holder,
-    Identity, Living, LookFrom, MessageKey, Nack, RecordChange, RecordWrite, Register, Reply, Retention,
-    SessionKey, Swap, Take, Time,
+    Accept, AgentKey, Blocker, Command, Commit, Delay, Digest, Document, Door, Effect, Entity, EntryKey,
+    Fingerprint, HelpAnswer, Holder, Identity, Living, LookFrom, MessageKey, Micros, Nack, Operation,
+    RecordChange, RecordWrite, Register, Reply, Retention, Saying, SessionKey, StateChange, Swap, Take, Time,
 };
 
 const NAMES: [&str; 5] = ["ann", "bob", "cid", "dan", "eve"];
@@ -130,6 +130,7 @@ impl Op {
         let native_id = seen.sent.to_string();
         let body = format!("body {}", if self.has(5) { 0 } else { seen.sent });
         let lifetime_ms = LIVES_MS[usize::from(self.flags >> 6) % 4];
+        let saying = self.saying(world);
         let accept = Accept {
             from: self.agent(),
             to: &to,
@@ -153,6 +154,7 @@ impl Op {
             hold: self.has(15),
             hops: 0,
             body: body.as_bytes(),
+            saying: Some(&saying),
         };
         let outcome = world.run(&Command::Accept(Box::new(accept)));
         if let Ok(Reply::Accepted(receipted)) = &outcome.reply {
@@ -206,14 +208,25 @@ impl Op {
         let by = self.agent();
         let entry = world.broker.dead_letters().next().map_or(EntryKey(self.other.into()), |dead| dead.entry);
         let carried;
-        let command = match self.one % 10 {
+        let command = match self.one % 15 {
             0 => Command::Retract { message, by },
-            1 => Command::Amend { message, by, body: b"another body" },
+            1 | 13 => Command::Amend {
+                message,
+                by: if self.has(1) { AgentKey::HUMAN } else { by },
+                body: b"another body",
+            },
             2 => Command::Resume { message: world.parked().unwrap_or(message) },
             3 => Command::Process { agent: by, message, by: "ops" },
             4 | 5 => Command::RetryDead { entry },
             6 => Command::DropDead { entry },
             7 => Command::EndWait { message },
+            9 => {
+                let gate = world.broker.gates(false).first().map_or(message, |gate| gate.gate);
+                Command::JudgeGate { gate, by: AgentKey::HUMAN, approved: self.has(3), reason: "ops" }
+            }
+            10 => return self.change(world),
+            11 => Command::Equip { agent: by, capabilities: if self.has(2) { &["rust"] } else { &[] } },
+            12 => Command::Fit { agent: by, quality: Some(u32::from(self.flags)), from: Time(world.wall) },
             8 => {
                 let message = MessageKey(u32::from(self.other) % 16);
                 let known = world.broker.message(message);
@@ -233,9 +246,63 @@ impl Op {
         let retract_of = |by| Command::Retract { message, by };
         let outcome = world.run(&command);
         // Most guess the sender wrong; the operator may do it for anybody.
-        if outcome.reply.is_err() && self.one.is_multiple_of(10) {
+        if outcome.reply.is_err() && self.one.is_multiple_of(15) {
             world.run(&retract_of(AgentKey::HUMAN));
         }
+    }
+
+    /// Says something about work, more or less fitting.
+    fn saying(self, world: &World) -> Saying<'static> {
+        let mut saying = Saying::default();
+        if self.has(0) {
+            saying.dependencies = vec![if self.has(1) { "t1" } else { "t2" }];
+        }
+        if self.has(3) {
+            saying.capabilities = vec!["rust"];
+        }
+        saying.deadline = Some(Time(world.wall + 3_000)).filter(|_| self.has(4));
+        saying.budget = Some(Micros(u64::from(self.one) * 10_000)).filter(|_| self.has(5));
+        saying.risk = Some(u32::from(self.other) * 4_000).filter(|_| self.has(6));
+        saying.cost = Some(Micros(u64::from(self.other) * 5_000)).filter(|_| self.has(7));
+        saying.tokens = Some(u64::from(self.other)).filter(|_| self.has(8));
+        saying.status = TaskStatus::ALL.get(usize::from(self.other) % 9).copied();
+        saying.lease_ms = Some(2_000).filter(|_| self.has(9));
+        saying.blocker = Blocker::ALL.get(usize::from(self.one) % 7).copied();
+        saying.accepts = [None, Some(true), Some(false)][usize::from(self.one) % 3];
+        saying.answer = HelpAnswer::ALL.get(usize::from(self.other) % 6).copied();
+        saying.reason = Some("ops").filter(|_| self.has(11));
+        saying
+    }
+
+    /// Changes the shared state, more or less fitting.
+    fn change(self, world: &mut World) {
+        let text = match self.other % 5 {
+            0 => r#"{"status":"completed"}"#,
+            1 => r#"{"status":"in_progress","note":"x"}"#,
+            2 => {
+                r#"{"budget_limits":{"per_agent":1.5,"total":4},"circuit_breaker_config":{"error_threshold":2,"timeout_ms":4000,"reset_timeout_ms":3000},"x_convoke":{"over_budget":"gate","claim_ms":2000,"gate_ms":4000,"park_after":3}}"#
+            }
+            3 => r#"{"agent_id":"ann","resource_type":"tokens","limit":200,"expires_at":null}"#,
+            _ => r#"{"assigned_agent":"bob","state":"BUSY"}"#,
+        };
+        let value = json::parse(text.as_bytes(), json::Limits::DOCUMENT).unwrap();
+        let entity = Entity::ALL[usize::from(self.one / 16) % 4];
+        let id = match entity {
+            Entity::Task => ["t1", "t2", "t3"][usize::from(self.other) % 3],
+            Entity::Agent => NAMES[usize::from(self.other) % NAMES.len()],
+            Entity::Resource => ["a", "b"][usize::from(self.other) % 2],
+            Entity::Policy => "policy",
+        };
+        let current = world.broker.version_of(entity, id);
+        world.run(&Command::ChangeState(StateChange {
+            by: if self.has(2) { AgentKey::HUMAN } else { self.agent() },
+            operation: Operation::ALL[usize::from(self.flags % 7 % 3)],
+            entity,
+            id,
+            changes: value.as_object().unwrap(),
+            version: Some((current + 1).saturating_sub(u32::from(self.has_all(&[4, 5]))))
+                .filter(|_| self.has(6)),
+        }));
     }
 
     /// Writes, removes and carries records of few names, so that they meet.

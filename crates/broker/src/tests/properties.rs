@@ -101,6 +101,7 @@ proptest! {
             let (part, ops): (u32, Vec<&Op>) = match here {
                 LookFrom::Messages(_) => (parts.0, between.by_ref().take(1).collect()),
                 LookFrom::Records(_) => (parts.1, among.by_ref().take(4).collect()),
+                LookFrom::Tasks(_) => (parts.0, between.by_ref().take(1).collect()),
             };
             let (bodies, next) = world.broker.bodies_before(cut, here, part);
             prop_assert!(bodies.len() <= part as usize, "a look is bounded");

@@ -33,6 +33,7 @@ pub(crate) fn roomy() -> Settings {
         text_bytes_max: 200,
         take_max: 100,
         records_max: 100,
+        tasks_max: 1_000,
     };
     let retries = Retries {
         base_ms: 1_000,
@@ -69,6 +70,7 @@ pub(crate) fn set(settings: &mut Settings, name: &str, value: &str) {
         "text_bytes_max" => limits.text_bytes_max = number() as usize,
         "take_max" => limits.take_max = number() as u32,
         "records_max" => limits.records_max = number(),
+        "tasks_max" => limits.tasks_max = number(),
         "base_ms" => retries.base_ms = number(),
         "multiplier" => retries.multiplier = value.parse().expect("a multiplier is a number"),
         "pause_ms_max" => retries.pause_ms_max = number(),

@@ -1,11 +1,13 @@
 //! What came of a command, in words: the reply, what its events tell, and what the world is told.
 
+pub(crate) mod work;
+
 use message::{MessageId, Timestamp};
 
 use crate::tests::language::Stage;
 use crate::tests::world::{Outcome, START_MS, living};
 use crate::{
-    Accepted, AgentKey, Broker, Delivery, Effect, EntryKey, Event, Failed, Holder, MessageKey, Next,
+    Accepted, AgentKey, Broker, Change, Delivery, Effect, EntryKey, Event, Failed, Holder, MessageKey, Next,
     Receipted, RecordName, Reply, Time, Tried, WaitingView,
 };
 
@@ -34,6 +36,9 @@ fn reply(stage: &Stage, reply: &Reply) -> Vec<String> {
         }
         Reply::Stage(reached) => vec![reached.to_string()],
         Reply::Lease(until) => vec![format!("until {}", since_start(*until))],
+        Reply::Changed(Change { version, is_duplicate }) => {
+            vec![format!("version {version}{}", if *is_duplicate { ", as before" } else { "" })]
+        }
     }
 }
 
@@ -71,7 +76,7 @@ fn event(stage: &Stage, event: &Event<'_>) -> Option<String> {
     let broker = &stage.world.broker;
     match event {
         Event::Accepted(accepted) if accepted.from == AgentKey::SYSTEM => Some(notice(stage, accepted)),
-        Event::Accepted(accepted) if accepted.parked => Some("parked".to_owned()),
+        Event::Accepted(accepted) if accepted.parked != crate::Park::Nothing => Some("parked".to_owned()),
         Event::Failed(Failed { of, reason, next }) => {
             let next = match next {
                 Next::Again => "again".to_owned(),
@@ -103,6 +108,7 @@ fn event(stage: &Stage, event: &Event<'_>) -> Option<String> {
             let repo = broker.name_of(*repo);
             Some(format!("{repo}/{collection}/{key} is gone, {}", since_tick(*tick)))
         }
+        Event::Work(fact) => work::fact(stage, fact),
         Event::Released { of } => Some(format!("{} waits again", named(stage, of.entry))),
         Event::Accepted(_)
         | Event::AgentSet { .. }
@@ -125,6 +131,7 @@ fn event(stage: &Stage, event: &Event<'_>) -> Option<String> {
         | Event::WaitEnded { .. }
         | Event::Carried { .. }
         | Event::RecordCarried { .. }
+        | Event::TaskCarried { .. }
         | Event::Tuned(_) => None,
     }
 }
@@ -231,6 +238,10 @@ pub(crate) fn carries(stage: &Stage) -> Vec<String> {
             Holder::Record(RecordName { repo, collection, key }) => {
                 let repo = broker.name_of(*repo);
                 format!("{repo}'s {collection}/{key} at {}", body.place)
+            }
+            Holder::Task(key) => {
+                let task = broker.task_at(*key).map_or("?", |task| task.id);
+                format!("task {} at {}", labelled(stage, task), body.place)
             }
         })
         .collect();

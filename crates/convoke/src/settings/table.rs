@@ -433,6 +433,16 @@ pub(crate) const TABLE: &[Setting] = &[
         "Records of all repositories together; each takes about 250 bytes of memory, whatever its document has.",
     ),
     Setting::new(
+        "limits.tasks",
+        Kind::Count {
+            min: 0,
+            max: 100_000_000,
+            set: |settings, count| settings.broker.limits.tasks_max = count,
+        },
+        "1000000",
+        "Tasks, those that are over and remembered included; each takes about 600 bytes of memory.",
+    ),
+    Setting::new(
         "delivery.lease",
         Kind::Span {
             min: SECOND,

@@ -200,7 +200,9 @@ impl Op {
             },
             Op::Settle { reference, settling } => match settling.carry_out(turn, agents) {
                 Ok(Reply::Done | Reply::Agent(_) | Reply::Session { .. } | Reply::Accepted(_))
-                | Ok(Reply::Taken(_) | Reply::Stage(_) | Reply::Lease(_)) => Done::Settled { reference },
+                | Ok(Reply::Taken(_) | Reply::Stage(_) | Reply::Lease(_) | Reply::Changed(_)) => {
+                    Done::Settled { reference }
+                }
                 Err(problem) => {
                     let delivery = Some(settling.delivery.to_string().into_boxed_str());
                     Done::Refused { reference, delivery, problem: Box::new(problem) }

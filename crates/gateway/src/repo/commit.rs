@@ -12,7 +12,7 @@ use node::{CallError, Turn};
 
 use super::Write;
 use super::write::{Change, Draft};
-use crate::{Asking, Code, Problem, Sending};
+use crate::{Asking, Code, Problem, Sending, Work};
 
 /// Writes of one repository that belong together.
 #[derive(Debug)]
@@ -199,7 +199,8 @@ impl Commit {
             Act::Send(sending) => {
                 let uri = self.uri(&named.write.collection, &named.key);
                 let asking = Asking { key: Some(&uri), hold: self.hold, ..Asking::default() };
-                let accept = Box::new(sending.incoming.accept(self.repo, asking));
+                let saying = sending.incoming.work.as_deref().map(Work::saying);
+                let accept = Box::new(sending.incoming.accept(self.repo, asking, saying.as_ref()));
                 match turn.check(&Command::Accept(accept)) {
                     // A record that was gone may come again.
                     Ok(()) | Err(CallError::Refused(Refusal::Conflict { .. })) => Ok(()),

@@ -32,7 +32,7 @@ fn read(document: &str, dialect: Name) -> Incoming {
 }
 
 fn addresses(incoming: &Incoming) -> Vec<String> {
-    incoming.accept(ANN, Asking::default()).to.iter().map(Address::to_string).collect()
+    incoming.accept(ANN, Asking::default(), None).to.iter().map(Address::to_string).collect()
 }
 
 /// Every good document that a dialect has, by name; those that are no messages are told apart by the dialect.
@@ -53,7 +53,7 @@ fn what_comes_in_goes_out_as_it_was() {
                 // Registrations, health reports and the like are no messages.
                 continue;
             };
-            let accept = incoming.accept(ANN, Asking::default());
+            let accept = incoming.accept(ANN, Asking::default(), None);
             assert!(!accept.to.is_empty(), "{path}: to nobody");
             let outgoing = write(accept.body, *dialect, 1, None).unwrap();
             assert_eq!((outgoing.dialect, outgoing.text.as_str()), (*dialect, document.as_str()), "{path}");
@@ -77,7 +77,7 @@ fn a_repeat_is_known_whatever_its_spaces_and_its_count_of_tries() {
              \"metadata\":{{\"priority\":\"low\",\"retry_count\":{tries},\"max_retries\":3,\"ttl_ms\":1000}}}}"
         )
     };
-    let of = |text: &str| read(text, Name::Coord).accept(ANN, Asking::default()).fingerprint;
+    let of = |text: &str| read(text, Name::Coord).accept(ANN, Asking::default(), None).fingerprint;
     assert_eq!(of(&document("", 0)), of(&document("  \n", 2)));
     let other = document("", 0).replace("IDLE", "BUSY");
     assert_ne!(of(&document("", 0)), of(&other));
@@ -103,7 +103,7 @@ fn wishes_are_handed_on() {
         "thread":"th","priority":"critical","delivery":{"mode":"sync","guarantee":"at_most_once","timeout":"10s",
         "retries":2,"backoff":"linear","fallback":["cid"],"hold":true}}"#;
     let incoming = read(document, Name::Convoke);
-    let accept = incoming.accept(ANN, Asking { key: Some("ignored"), ..Asking::default() });
+    let accept = incoming.accept(ANN, Asking { key: Some("ignored"), ..Asking::default() }, None);
     assert_eq!(accept.identity, Identity::Native("n-1"));
     assert_eq!((accept.priority, accept.guarantee), (Priority::Critical, Guarantee::AtMostOnce));
     assert_eq!((accept.timeout_ms, accept.wait_ms, accept.retries), (Some(10_000), Some(20_000), Some(2)));
@@ -115,9 +115,9 @@ fn wishes_are_handed_on() {
 fn a_key_stands_in_for_a_missing_id() {
     let document = r#"{"convoke":1,"kind":"note","from":"ann","to":["bob"],"text":"hi"}"#;
     let incoming = read(document, Name::Convoke);
-    assert_eq!(incoming.accept(ANN, Asking::default()).identity, Identity::Content);
+    assert_eq!(incoming.accept(ANN, Asking::default(), None).identity, Identity::Content);
     assert_eq!(
-        incoming.accept(ANN, Asking { key: Some("key-1"), ..Asking::default() }).identity,
+        incoming.accept(ANN, Asking { key: Some("key-1"), ..Asking::default() }, None).identity,
         Identity::Native("key-1")
     );
 }
@@ -130,7 +130,8 @@ fn a_fallback_is_told_whom_the_document_was_for() {
         return;
     };
     let incoming = read(&document, Name::Bus);
-    let outgoing = write(incoming.accept(ANN, Asking::default()).body, Name::Bus, 1, Some("cid")).unwrap();
+    let outgoing =
+        write(incoming.accept(ANN, Asking::default(), None).body, Name::Bus, 1, Some("cid")).unwrap();
     assert!(
         outgoing.text.contains("original_recipient") && outgoing.text.contains("cid"),
         "{}",

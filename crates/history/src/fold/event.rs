@@ -81,7 +81,9 @@ impl Fold {
             | Event::WaitEnded { .. }
             | Event::RecordSet(_)
             | Event::RecordRemoved { .. }
-            | Event::RecordCarried { .. } => Ok(()),
+            | Event::RecordCarried { .. }
+            | Event::Work(_)
+            | Event::TaskCarried { .. } => Ok(()),
         }
     }
 

@@ -230,7 +230,9 @@ fn about(seq: Seq, event: &Event<'_>) -> Option<(Name, About)> {
         | Event::Tuned(_)
         | Event::RecordSet(_)
         | Event::RecordRemoved { .. }
-        | Event::RecordCarried { .. } => return None,
+        | Event::RecordCarried { .. }
+        | Event::Work(_)
+        | Event::TaskCarried { .. } => return None,
     })
 }
 

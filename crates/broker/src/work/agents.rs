@@ -1,0 +1,48 @@
+//! Agents as those who work: what they can do, how good they are, from when on they take work.
+
+use message::PresenceState;
+
+use super::Fact;
+use crate::broker::{Broker, Decided, Decision};
+use crate::{AgentKey, Event, Refusal, Time};
+
+/// Capabilities of one agent.
+const CAPABILITIES_MAX: usize = 200;
+/// Bytes of one.
+const CAPABILITY_BYTES_MAX: usize = 128;
+
+impl Broker {
+    /// Notes what an agent can do.
+    pub(crate) fn equip<'a>(&self, agent: AgentKey, capabilities: &[&'a str]) -> Decided<'a> {
+        self.agent_at(agent)?;
+        let (count, count_max) = (capabilities.len() as u64, CAPABILITIES_MAX as u64);
+        if count > count_max {
+            return Err(Refusal::TooMany { what: "capabilities", count, count_max });
+        }
+        if let Some(long) = capabilities.iter().find(|text| text.len() > CAPABILITY_BYTES_MAX) {
+            let (bytes, bytes_max) = (long.len(), CAPABILITY_BYTES_MAX);
+            return Err(Refusal::TooLong { what: "capability", bytes, bytes_max });
+        }
+        let known = self.work.worker(agent).map(|worker| worker.capabilities.as_slice()).unwrap_or_default();
+        if known.iter().map(|text| &**text).eq(capabilities.iter().copied()) {
+            return Ok(Decision::done(Vec::new()));
+        }
+        let fact = Fact::Equipped { agent, capabilities: capabilities.to_vec() };
+        Ok(Decision::done(vec![Event::Work(fact)]))
+    }
+
+    /// Notes how good an agent is and from when on it takes work.
+    pub(crate) fn fit<'a>(&self, agent: AgentKey, quality: Option<u32>, from: Time) -> Decided<'a> {
+        self.agent_at(agent)?;
+        let known = self.work.worker(agent).map(|worker| (worker.quality, worker.from));
+        if known.unwrap_or((None, Time(0))) == (quality, from) {
+            return Ok(Decision::done(Vec::new()));
+        }
+        Ok(Decision::done(vec![Event::Work(Fact::Fitness { agent, quality, from })]))
+    }
+
+    /// Returns how an agent says that it is.
+    pub(super) fn presence_of(&self, agent: AgentKey) -> Option<PresenceState> {
+        self.agents.get(agent)?.presence.as_ref().map(|note| note.state)
+    }
+}

@@ -1,0 +1,262 @@
+//! Tasks are born: somebody asks for something to be done.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use message::TaskStatus;
+
+use super::hear::{Heard, Spoken};
+use super::{
+    Anew, Ask, Asked, Fact, GateRaised, Hold, Judged, Micros, Moved, Outcome, Resource, Saying, Step, Task,
+    Verdict, head, is_over,
+};
+use crate::accept::warning;
+use crate::broker::Broker;
+use crate::{Accept, AgentKey, Context, Identity, Refusal, TaskKey, Time};
+
+/// Names of dependencies and capabilities that a task may have.
+const LIST_MAX: usize = 100;
+/// Tasks that are looked at for a cycle.
+const CYCLE_LOOK_MAX: usize = 10_000;
+
+impl Broker {
+    pub(super) fn hear_request<'a>(
+        &self,
+        cx: &mut Context<'_>,
+        accept: &Accept<'a>,
+        saying: &Saying<'a>,
+        spoken: &Spoken<'_, 'a>,
+    ) -> Result<Heard<'a>, Refusal> {
+        if let Some((key, task)) = accept.task.and(self.subject(accept, None)) {
+            return self.hear_again(accept, spoken, key, task);
+        }
+        let ours = spoken.id.to_string();
+        let id: Cow<'a, str> = match (accept.task, accept.identity) {
+            (Some(task), _) => task.into(),
+            // The address of a record names it everywhere.
+            (None, Identity::Native(native)) if native.starts_with("at://") => native.into(),
+            (None, _) => ours.clone().into(),
+        };
+        let aliases = if id == ours { Vec::new() } else { vec![Cow::Owned(ours)] };
+        let asked = self.new_task(id, aliases, accept.from, saying)?;
+        let (agents, group) = Self::asked_by(spoken.targets);
+        let only = match agents.as_slice() {
+            [only] if group.is_none() => Some(*only),
+            [] | [..] => None,
+        };
+        let judged = self.judge(&asked.id, only, saying);
+        let mut heard = Heard::default();
+        let mut asked = Asked {
+            request: Some(spoken.request(accept)),
+            asked: agents,
+            group,
+            priority: accept.priority,
+            reserved: self.work.policy().amount(saying.budget).unwrap_or_default(),
+            ..asked
+        };
+        if self.open_dependencies(&asked.dependencies) {
+            (asked.hold, heard.parks) = (Hold::Dependencies, true);
+            heard.warnings.push(warning("waiting", "it is handed out when the tasks before it are done"));
+        }
+        match &judged.1 {
+            Verdict::Go { chain } => asked.chain = chain.as_deref().map(|chain| chain.to_owned().into()),
+            Verdict::Gate { chain, why } => {
+                asked.chain = chain.as_deref().map(|chain| chain.to_owned().into());
+                (asked.hold, heard.parks) = (Hold::Gate, true);
+                heard.warnings.push(warning("gated", &format!("a human is asked: {why}")));
+            }
+            Verdict::Refuse { why } => return Err(Refusal::OverPolicy { why: why.clone() }),
+        }
+        if let Some(agent) = only {
+            self.check_allotments(cx, agent, saying.tokens_max, asked.reserved)?;
+        }
+        let is_asked_of_policy = judged.0.ask.amount.is_some() || judged.0.ask.risk.is_some();
+        let task = asked.task;
+        heard.facts.push(Fact::Asked(Box::new(asked)));
+        if is_asked_of_policy {
+            heard.facts.push(Fact::Judged(Box::new(judged.0)));
+        }
+        if let Verdict::Gate { why, .. } = judged.1 {
+            heard.facts.push(Fact::GateRaised(Box::new(GateRaised {
+                gate: spoken.id,
+                asker: accept.from,
+                guards: Some(spoken.message),
+                task: Some(task),
+                until: cx.now.plus_ms(self.work.policy().gate_ms),
+                why: why.clone().into(),
+            })));
+            heard.tells.push(self.tell_gate(spoken.id, accept.from, accept.task, &why));
+        }
+        Ok(heard)
+    }
+
+    /// Makes a task of what is said, before it is known who is asked.
+    pub(super) fn new_task<'a>(
+        &self,
+        id: Cow<'a, str>,
+        aliases: Vec<Cow<'a, str>>,
+        requester: AgentKey,
+        saying: &Saying<'a>,
+    ) -> Result<Asked<'a>, Refusal> {
+        let (count, count_max) = (self.work.tasks.len() as u64, self.settings.limits.tasks_max);
+        if count >= count_max {
+            return Err(Refusal::TooMany { what: "tasks", count, count_max });
+        }
+        for (what, list) in [("dependencies", &saying.dependencies), ("capabilities", &saying.capabilities)] {
+            if list.len() > LIST_MAX {
+                return Err(Refusal::TooMany { what, count: list.len() as u64, count_max: LIST_MAX as u64 });
+            }
+        }
+        self.check_cycle(&id, &saying.dependencies)?;
+        Ok(Asked {
+            task: TaskKey(self.work.tasks.vacant().next().unwrap_or(u32::MAX)),
+            id,
+            aliases,
+            title: head(saying.title.unwrap_or_default()),
+            requester,
+            request: None,
+            asked: Vec::new(),
+            group: None,
+            priority: message::Priority::Normal,
+            hold: Hold::Nothing,
+            dependencies: saying.dependencies.clone(),
+            capabilities: saying.capabilities.clone(),
+            deadline: saying.deadline.unwrap_or(Time::NEVER),
+            budget: saying.budget,
+            tokens_max: saying.tokens_max,
+            quality: saying.quality,
+            chain: None,
+            reserved: Micros(0),
+            overlay: Cow::Borrowed(b""),
+        })
+    }
+
+    /// Hears that somebody asks within a task that there is.
+    fn hear_again<'a>(
+        &self,
+        accept: &Accept<'a>,
+        spoken: &Spoken<'_, 'a>,
+        key: TaskKey,
+        task: &Task,
+    ) -> Result<Heard<'a>, Refusal> {
+        let is_theirs = task.requester == accept.from || accept.from == AgentKey::HUMAN;
+        let (mut agents, group) = Self::asked_by(spoken.targets);
+        let request = Some(spoken.request(accept));
+        if is_over(task.status) {
+            if !is_theirs {
+                return Err(self.misplaced(task, Step::Reopened));
+            }
+            let anew = Some(Anew { asked: agents, group, request });
+            let status = TaskStatus::Pending;
+            let moved = Moved {
+                status,
+                holder: None,
+                is_claimed: false,
+                blocker: None,
+                anew,
+                ..self.moved_by(key, task, Step::Reopened, accept.from, spoken)
+            };
+            return Ok(Heard { facts: vec![Fact::Moved(Box::new(moved))], ..Heard::default() });
+        }
+        if !is_theirs {
+            let text = "the task is another's: this goes to its recipient and changes nothing of the task";
+            return Ok(Heard::nothing_but("task_known", text));
+        }
+        agents.extend(task.rest.asked.iter().copied());
+        agents.sort_unstable();
+        agents.dedup();
+        let anew = Some(Anew { asked: agents, group: group.or(task.group), request: None });
+        let moved = Moved { anew, ..self.moved_by(key, task, Step::Added, accept.from, spoken) };
+        Ok(Heard { facts: vec![Fact::Moved(Box::new(moved))], ..Heard::default() })
+    }
+
+    /// Asks the policy about a piece of work.
+    pub(super) fn judge<'a>(
+        &self,
+        task: &str,
+        agent: Option<AgentKey>,
+        saying: &Saying<'_>,
+    ) -> (Judged<'a>, Verdict) {
+        let worker = agent.and_then(|agent| self.work.worker(agent));
+        let ask = Ask {
+            amount: self.work.policy().amount(saying.budget),
+            risk: saying.risk,
+            of_agent: worker.map_or(Micros(0), |worker| worker.spent.plus(worker.reserved)),
+            of_all: self.work.spent.plus(self.work.reserved),
+        };
+        let verdict = self.work.policy().judge(&ask);
+        let outcome = match &verdict {
+            Verdict::Go { .. } => Outcome::Go,
+            Verdict::Gate { .. } => Outcome::Gate,
+            Verdict::Refuse { .. } => Outcome::Refuse,
+        };
+        (Judged { task: head(task).to_owned().into(), agent, ask, outcome }, verdict)
+    }
+
+    /// Refuses what an agent's allotments leave no room for.
+    pub(super) fn check_allotments(
+        &self,
+        cx: &Context<'_>,
+        agent: AgentKey,
+        tokens: Option<u64>,
+        amount: Micros,
+    ) -> Result<(), Refusal> {
+        let of_agent =
+            self.work.allotments.iter().filter(|(_, one)| one.agent == agent && one.expires > cx.wall);
+        for (id, allotment) in of_agent {
+            let wanted = match allotment.resource {
+                Resource::Tokens => tokens.unwrap_or(0),
+                Resource::Budget => amount.0,
+                Resource::Cpu | Resource::Memory => 0,
+            };
+            let sum = allotment.consumed.saturating_add(wanted);
+            if sum > allotment.limit {
+                let (agent, what) = (self.name_of(agent), allotment.resource.name());
+                let (used, limit) = (allotment.consumed, allotment.limit);
+                let why = format!(
+                    "`{agent}` has used {used} of the {limit} {what} of `{id}`, and this would take {wanted}"
+                );
+                return Err(Refusal::OverPolicy { why });
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells whether something has to be done before.
+    fn open_dependencies(&self, names: &[&str]) -> bool {
+        #[cfg(feature = "plants")]
+        if self.has_plant(crate::plant::Plant::IgnoreDependencies) {
+            return false;
+        }
+        names.iter().any(|name| !self.is_done(name))
+    }
+
+    /// Refuses a task that would wait for itself.
+    pub(super) fn check_cycle(&self, id: &str, dependencies: &[&str]) -> Result<(), Refusal> {
+        let mut seen: BTreeSet<TaskKey> = BTreeSet::new();
+        let mut next: Vec<(TaskKey, String)> = Vec::new();
+        for name in dependencies {
+            if *name == id {
+                return Err(Refusal::TaskCycle { path: format!("{id} → {id}") });
+            }
+            next.extend(self.work.find(name).map(|key| (key, format!("{id} → {name}"))));
+        }
+        while let Some((key, path)) = next.pop() {
+            if !seen.insert(key) {
+                continue;
+            }
+            if seen.len() > CYCLE_LOOK_MAX {
+                let (count, count_max) = (seen.len() as u64, CYCLE_LOOK_MAX as u64);
+                return Err(Refusal::TooMany { what: "tasks that must be done before", count, count_max });
+            }
+            let Some(task) = self.work.task(key).filter(|task| !is_over(task.status)) else { continue };
+            for name in &task.rest.dependencies {
+                if **name == *id {
+                    return Err(Refusal::TaskCycle { path: format!("{path} → {id}") });
+                }
+                next.extend(self.work.find(name).map(|key| (key, format!("{path} → {name}"))));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,222 @@
+//! What a message says about work, whatever its dialect: read once, before its content is let go.
+
+use broker::{Blocker, HandoffReason, HelpAnswer, Micros, Saying, Time, share};
+use json::{Number, Value};
+use message::{Address, GateDecision, Kind, Message, Severity, TaskStatus};
+
+use crate::intake::time;
+
+/// What a message says about work.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Work {
+    title: Option<String>,
+    dependencies: Vec<String>,
+    capabilities: Vec<String>,
+    deadline: Option<Time>,
+    budget: Option<Micros>,
+    tokens_max: Option<u64>,
+    quality: Option<u32>,
+    risk: Option<u32>,
+    cost: Option<Micros>,
+    tokens: Option<u64>,
+    status: Option<TaskStatus>,
+    /// For how long the sender asks to have the task, in milliseconds.
+    pub lease_ms: Option<u64>,
+    blocker: Option<Blocker>,
+    reason: Option<String>,
+    /// To whom the sender's own rules send what stops it.
+    pub routes: Vec<Address>,
+    accepts: Option<bool>,
+    handoff: Option<HandoffReason>,
+    urgency: Option<Severity>,
+    answer: Option<HelpAnswer>,
+}
+
+/// Bytes of a title or a reason that the broker is told.
+const TEXT_BYTES_MAX: usize = 1_000;
+
+impl Work {
+    /// Reads what a message says, if it can say anything about work.
+    pub fn of(message: &Message) -> Option<Box<Work>> {
+        if !speaks_of_work(message.kind) {
+            return None;
+        }
+        let mut work = Work {
+            title: message.title.as_deref().or(message.text.as_deref()).map(first_line),
+            deadline: message.deadline.as_ref().map(|deadline| time(deadline.at())),
+            status: message.status,
+            urgency: message.severity,
+            ..Work::default()
+        };
+        work.read_brief(message);
+        if let Some(metrics) = &message.metrics {
+            work.cost = metrics.cost_usd.as_ref().and_then(|cost| Micros::parse(cost.lexeme()));
+            work.tokens = metrics.tokens.as_ref().and_then(whole);
+        }
+        if let Some(error) = &message.error {
+            work.reason = error.message.as_deref().map(short);
+            work.blocker = error.code.as_deref().and_then(blocker);
+        }
+        if let Some(gate) = &message.gate {
+            work.accepts = gate.decision.map(|decision| decision == GateDecision::Approved);
+            work.reason = gate.reason.as_deref().map(short).or(work.reason);
+        }
+        if let Some(handoff) = &message.handoff {
+            work.handoff = handoff.reason.as_deref().and_then(HandoffReason::find);
+        }
+        if message.kind == Kind::HandoffReply {
+            work.accepts = Some(message.status != Some(TaskStatus::Rejected));
+        }
+        if message.kind == Kind::ReviewVerdict {
+            work.accepts = work.accepts.or_else(|| verdict(message));
+        }
+        let asked = message.data.as_ref().and_then(|data| data.get("lease_ms"));
+        work.lease_ms = asked.and_then(Value::as_number).and_then(whole);
+        work.risk = risk(message);
+        if work.reason.is_none() && message.kind != Kind::TaskRequest {
+            work.reason = message.text.as_deref().map(short);
+        }
+        Some(Box::new(work))
+    }
+
+    /// Reads what is to be done, and what limits it: figures are lines such as `budget_usd: 2.5`.
+    fn read_brief(&mut self, message: &Message) {
+        let Some(brief) = message.brief.as_deref() else { return };
+        self.dependencies = brief.dependencies.iter().map(|task| task.as_str().to_owned()).collect();
+        for line in &brief.constraints {
+            match line.split_once(": ") {
+                Some(("required_capability", capability)) => self.capabilities.push(capability.to_owned()),
+                Some(("budget_usd", figure)) => self.budget = Micros::parse(figure),
+                Some(("max_tokens", figure)) => self.tokens_max = figure.parse().ok(),
+                Some(("quality_threshold", figure)) => self.quality = share_of(figure),
+                Some(("risk", figure)) => self.risk = share_of(figure),
+                Some(_) | None => {}
+            }
+        }
+        if message.kind == Kind::HelpReply {
+            self.answer = brief.task_type.as_deref().and_then(HelpAnswer::find);
+        }
+    }
+
+    /// Returns it as the broker is told.
+    pub fn saying(&self) -> Saying<'_> {
+        Saying {
+            title: self.title.as_deref(),
+            dependencies: self.dependencies.iter().map(String::as_str).collect(),
+            capabilities: self.capabilities.iter().map(String::as_str).collect(),
+            deadline: self.deadline,
+            budget: self.budget,
+            tokens_max: self.tokens_max,
+            quality: self.quality,
+            risk: self.risk,
+            cost: self.cost,
+            tokens: self.tokens,
+            status: self.status,
+            lease_ms: self.lease_ms,
+            blocker: self.blocker,
+            reason: self.reason.as_deref(),
+            routes: self.routes.clone(),
+            accepts: self.accepts,
+            handoff: self.handoff,
+            urgency: self.urgency,
+            answer: self.answer,
+        }
+    }
+}
+
+fn speaks_of_work(kind: Kind) -> bool {
+    match kind {
+        Kind::TaskRequest
+        | Kind::TaskClaim
+        | Kind::TaskProgress
+        | Kind::TaskDone
+        | Kind::TaskFailed
+        | Kind::TaskRejected
+        | Kind::TaskBlocked
+        | Kind::HelpAsk
+        | Kind::HelpReply
+        | Kind::HandoffOffer
+        | Kind::HandoffReply
+        | Kind::ReviewVerdict
+        | Kind::Gate => true,
+        Kind::Note
+        | Kind::Announce
+        | Kind::AgentStatus
+        | Kind::AgentHeartbeat
+        | Kind::ErrorReport
+        | Kind::Question
+        | Kind::StateSync
+        | Kind::Report => false,
+    }
+}
+
+/// Finds how risky a request says that it is: in its data, its brief, or the metadata of its context.
+fn risk(message: &Message) -> Option<u32> {
+    let brief = message.brief.as_deref();
+    let places = [
+        message.data.as_ref().and_then(|data| data.get("risk")),
+        brief.and_then(|brief| brief.extra.get("risk")),
+        brief.and_then(|brief| brief.context.as_ref()?.get("risk")),
+        brief.and_then(|brief| brief.context.as_ref()?.pointer("/metadata/risk_score")),
+        brief.and_then(|brief| brief.context.as_ref()?.get("risk_score")),
+    ];
+    let stated = places.into_iter().flatten().find_map(|value| value.as_number().and_then(share));
+    stated.or_else(|| {
+        let lines = brief.into_iter().flat_map(|brief| &brief.constraints);
+        lines.filter_map(|line| line.strip_prefix("risk: ")).find_map(share_of)
+    })
+}
+
+/// Finds whether a verdict is a yes or a no: in its status, else in the word with which it begins.
+fn verdict(message: &Message) -> Option<bool> {
+    match message.status {
+        Some(TaskStatus::Done) => return Some(true),
+        Some(TaskStatus::Rejected | TaskStatus::Failed) => return Some(false),
+        Some(_) | None => {}
+    }
+    let stated = ["verdict", "decision", "status", "recommendation"].iter().find_map(|key| {
+        message.data.as_ref().or(message.result.as_ref()).and_then(|data| data.get(key)?.as_str())
+    });
+    let text = stated.or(message.text.as_deref())?.trim_start_matches(['@', ' ', '*', '#']);
+    let word: String =
+        text.chars().take_while(|char| char.is_alphabetic() || "+-1".contains(*char)).collect();
+    match word.to_ascii_lowercase().as_str() {
+        "approve" | "approved" | "accept" | "accepted" | "pass" | "passed" | "lgtm" | "yes" | "+1" => {
+            Some(true)
+        }
+        "reject" | "rejected" | "fail" | "failed" | "deny" | "denied" | "no" | "-1" => Some(false),
+        _ => None,
+    }
+}
+
+/// Finds the blocker that a code of an error means.
+fn blocker(code: &str) -> Option<Blocker> {
+    Blocker::find(code).or(match code {
+        "TIMEOUT"
+        | "NETWORK_ERROR"
+        | "EXTERNAL_SERVICE_ERROR"
+        | "INTERNAL_ERROR"
+        | "AUTHENTICATION_ERROR" => Some(Blocker::ToolFailure),
+        "VALIDATION_ERROR" => Some(Blocker::SpecGap),
+        "RATE_LIMIT" | "RESOURCE_EXHAUSTED" => Some(Blocker::Resource),
+        _ => None,
+    })
+}
+
+fn share_of(text: &str) -> Option<u32> {
+    let value = Micros::parse(text)?.0;
+    u32::try_from(value).ok().filter(|share| *share <= 1_000_000)
+}
+
+fn whole(number: &Number<'_>) -> Option<u64> {
+    number.lexeme().parse().ok()
+}
+
+fn first_line(text: &str) -> String {
+    short(text.lines().next().unwrap_or_default())
+}
+
+fn short(text: &str) -> String {
+    let end = (0..=TEXT_BYTES_MAX.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    text[..end.unwrap_or(0)].to_owned()
+}
