@@ -10,7 +10,7 @@ use message::{Guarantee, Kind, MessageId, Seq, Warning};
 
 use crate::broker::{Broker, Decided, Decision};
 use crate::known::{Known, accepted};
-use crate::work::hear::Spoken;
+use crate::work::hear::{Heard, Spoken};
 use crate::{
     Accept, Accepted, AgentKey, Context, EntryKey, Event, Fingerprint, Identity, Marks, MessageKey, Of, Park,
     Receipted, Refusal, Reply, Target, Time, turns,
@@ -32,15 +32,9 @@ struct Answers {
 impl Broker {
     pub(crate) fn accept<'a>(&self, cx: &mut Context<'_>, accept: &Accept<'a>) -> Decided<'a> {
         self.agent_at(accept.from)?;
-        let native_id = match accept.identity {
-            Identity::Native(id) => Some(id),
-            Identity::Content => None,
-        };
+        let native_id = accept.identity.native();
         let marks = Marks::of(accept.from, native_id, accept.fingerprint, accept.task);
-        if accept.kind == Kind::TaskClaim {
-            // Whose a task is, its state says, not whether this was said before.
-            self.check_claim(cx, accept)?;
-        }
+        self.check_claim(cx, accept)?;
         if let Some(reply) = self.repeated(cx, accept, marks.key)? {
             return Ok(Decision { events: Vec::new(), reply: Reply::Accepted(reply) });
         }
@@ -70,16 +64,7 @@ impl Broker {
             answers: answers.as_ref().map(|answers| answers.of),
         };
         let mut heard = self.hear(cx, accept, &spoken)?;
-        if is_loop {
-            self.park_loop(cx, &mut heard, accept, &spoken);
-        }
-        let parked = match (heard.parks, is_loop) {
-            (true, _) if self.keeps_guarded() => Park::Guard,
-            (true, _) => Park::Nothing,
-            (false, true) => Park::Loop,
-            (false, false) => Park::Nothing,
-        };
-        let filed = filed || heard.files;
+        let parked = self.parked(cx, accept, &spoken, &mut heard, is_loop);
         warnings.append(&mut heard.warnings);
         let is_anybody = self.may_reach(&targets, accept.from);
         let wait_until = accept.wait_ms.filter(|_| is_anybody).map(|ms| cx.now.plus_ms(ms));
@@ -105,7 +90,7 @@ impl Broker {
             wait_until,
             live_only: accept.live_only,
             parked,
-            filed,
+            filed: filed || heard.files,
             hops: accept.hops,
             answers: answers.map(|answers| answers.of),
             targets: targets.list,
@@ -114,9 +99,26 @@ impl Broker {
         let (follows, tells) = heard.into_events();
         targets.events.extend(follows);
         let events = self.with_tells(cx, targets.events, tells);
-        let receipted =
-            Receipted { id, message: Some(message), duplicate: false, answer: None, wait_until, warnings };
-        Ok(Decision { events, reply: Reply::Accepted(receipted) })
+        Ok(Decision { events, reply: Reply::Accepted(Receipted::new(id, message, wait_until, warnings)) })
+    }
+
+    /// Returns what a message waits for before it goes to anybody.
+    fn parked<'a>(
+        &self,
+        cx: &mut Context<'_>,
+        accept: &Accept<'a>,
+        spoken: &Spoken<'_, 'a>,
+        heard: &mut Heard<'a>,
+        is_loop: bool,
+    ) -> Park {
+        if is_loop {
+            self.park_loop(cx, heard, accept, spoken);
+        }
+        match (heard.parks, is_loop) {
+            (true, _) if self.keeps_guarded() => Park::Guard,
+            (true, _) | (false, false) => Park::Nothing,
+            (false, true) => Park::Loop,
+        }
     }
 
     /// Answers a message that came before.

@@ -152,6 +152,16 @@ pub enum Identity<'a> {
     Content,
 }
 
+impl<'a> Identity<'a> {
+    /// Returns the id that the sender gave.
+    pub(crate) fn native(self) -> Option<&'a str> {
+        match self {
+            Identity::Native(id) => Some(id),
+            Identity::Content => None,
+        }
+    }
+}
+
 /// A wish to be given messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Take<'a> {

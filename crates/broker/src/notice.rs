@@ -124,12 +124,16 @@ impl Broker {
 
     /// Returns places for entries that no event before takes.
     pub(crate) fn entries_after(&self, before: &[Event<'_>]) -> impl Iterator<Item = EntryKey> + '_ {
-        let taken = before.iter().map(|event| match event {
-            Event::Accepted(accepted) => accepted.targets.len(),
-            Event::Failed(failed) => usize::from(matches!(failed.next, Next::Fallback { .. })),
-            _ => 0,
-        });
-        self.entries.vacant().skip(taken.sum()).map(EntryKey)
+        let mut taken = 0;
+        for event in before {
+            if let Event::Accepted(accepted) = event {
+                taken += accepted.targets.len();
+            }
+            if let Event::Failed(failed) = event {
+                taken += usize::from(matches!(failed.next, Next::Fallback { .. }));
+            }
+        }
+        self.entries.vacant().skip(taken).map(EntryKey)
     }
 
     /// Makes a notice that comes after other events.

@@ -42,6 +42,18 @@ pub struct Receipted {
     pub warnings: Vec<Warning>,
 }
 
+impl Receipted {
+    /// Returns what is said of a message that is taken in.
+    pub(crate) fn new(
+        id: MessageId,
+        message: MessageKey,
+        wait_until: Option<Time>,
+        warnings: Vec<Warning>,
+    ) -> Self {
+        Receipted { id, message: Some(message), duplicate: false, answer: None, wait_until, warnings }
+    }
+}
+
 /// A message that is handed out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Delivery {

@@ -41,6 +41,7 @@ mod secret;
 mod socket;
 mod tls;
 mod trim;
+mod work;
 
 #[cfg(test)]
 mod tests;
@@ -62,3 +63,4 @@ pub use socket::{
     SocketReply, SocketSend, SocketWriter,
 };
 pub use trim::{Trim, TrimOptions};
+pub use work::{Claim, ClaimOptions, Gate, Task, TaskQuery, TaskWord};

@@ -3,6 +3,7 @@
 pub(crate) mod remote;
 pub(crate) mod server;
 pub(crate) mod talk;
+pub(crate) mod work;
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! The documents that a command was given: files, or standard input, one document at a time.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read};
 
 use json::Limits;
 
@@ -48,6 +48,20 @@ pub(crate) fn for_each(
         }
     }
     Ok(())
+}
+
+/// Reads a file as text; `-` is standard input.
+pub(crate) fn text(file: &str) -> Result<String, Failure> {
+    let mut text = String::new();
+    let limit = Limits::DOCUMENT.bytes_max as u64;
+    let read = match file {
+        "-" => io::stdin().lock().take(limit).read_to_string(&mut text),
+        file => File::open(file).and_then(|file| file.take(limit).read_to_string(&mut text)),
+    };
+    read.map_err(|error| {
+        Failure::unreadable(file, &error).hint("give a file that exists, or - for standard input")
+    })?;
+    Ok(text)
 }
 
 /// Parses a document, or says with a code and a sentence why it cannot be read.

@@ -131,32 +131,34 @@ impl From<OutgoingError> for Problem {
 
 impl From<Refusal> for Problem {
     fn from(refusal: Refusal) -> Self {
-        let problem = Problem::new(code_of(&refusal), refusal.to_string());
+        let mut problem = Problem::new(code_of(&refusal), refusal.to_string());
         if let Refusal::UnknownRecipient { suggestions, .. } = &refusal {
             let suggestions = suggestions.iter().map(|name| Value::from(name.clone())).collect();
-            return problem.with("suggestions", Value::Array(suggestions));
+            problem = problem.with("suggestions", Value::Array(suggestions));
         }
-        match refusal {
-            Refusal::Conflict { id } => problem.with("id", Value::from(id.to_string())),
-            Refusal::Missed { task, holder } => {
-                problem.with("task", Value::from(task)).with("holder", Value::from(holder))
-            }
-            Refusal::NotHolder { task, holder } => {
-                let holder = holder.map_or(Value::Null, Value::from);
-                problem.with("task", Value::from(task)).with("holder", holder)
-            }
-            Refusal::TaskState { task, status, .. } => {
-                problem.with("task", Value::from(task)).with("status", Value::from(status))
-            }
-            Refusal::Stale { current } | Refusal::Gap { current } => {
-                problem.with("current", Value::from(u64::from(current)))
-            }
-            Refusal::BadPolicy { findings } => {
-                let errors = findings.iter().map(|finding| finding.to_value().into_owned()).collect();
-                problem.with("errors", Value::Array(errors))
-            }
-            _ => problem,
+        if let Refusal::Conflict { id } = &refusal {
+            problem = problem.with("id", Value::from(id.to_string()));
         }
+        if let Refusal::Missed { task, .. }
+        | Refusal::NotHolder { task, .. }
+        | Refusal::TaskState { task, .. } = &refusal
+        {
+            problem = problem.with("task", Value::from(task.clone()));
+        }
+        if let Refusal::Missed { holder, .. } | Refusal::NotHolder { holder: Some(holder), .. } = &refusal {
+            problem = problem.with("holder", Value::from(holder.clone()));
+        }
+        if let Refusal::TaskState { status, .. } = &refusal {
+            problem = problem.with("status", Value::from(*status));
+        }
+        if let Refusal::Stale { current } | Refusal::Gap { current } = &refusal {
+            problem = problem.with("current", Value::from(u64::from(*current)));
+        }
+        if let Refusal::BadPolicy { findings } = &refusal {
+            let errors = findings.iter().map(|finding| finding.to_value().into_owned()).collect();
+            problem = problem.with("errors", Value::Array(errors));
+        }
+        problem
     }
 }
 

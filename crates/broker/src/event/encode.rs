@@ -90,27 +90,13 @@ impl Event<'_> {
             Event::Graced { until } => writer.time(*until),
             Event::Tuned(retention) => retention.write(writer),
             Event::Accepted(accepted) => accepted.write(writer),
-            Event::RecordSet(set) => set.write(writer),
             Event::Work(fact) => fact.write(writer),
             Event::TaskCarried { of, body } => {
                 of.write(writer);
                 writer.bytes(body);
             }
-            Event::RecordRemoved { repo, collection, key, tick, rev, commit, body } => {
-                writer.number(repo.0.into());
-                writer.text(collection);
-                writer.text(key);
-                writer.number(*tick);
-                writer.number(rev.saturating_sub(*tick));
-                writer.digest(*commit);
-                writer.seq(*body);
-            }
-            Event::RecordCarried { repo, collection, key, tick, body } => {
-                writer.number(repo.0.into());
-                writer.text(collection);
-                writer.text(key);
-                writer.number(*tick);
-                writer.bytes(body);
+            Event::RecordSet(_) | Event::RecordRemoved { .. } | Event::RecordCarried { .. } => {
+                self.record_fields(writer);
             }
             Event::Expired { .. }
             | Event::Withdrawn { .. }
@@ -128,6 +114,29 @@ impl Event<'_> {
             | Event::Released { .. }
             | Event::DeadRetried { .. }
             | Event::DeadDropped { .. } => self.delivery_fields(writer),
+        }
+    }
+
+    fn record_fields(&self, writer: &mut Writer<'_>) {
+        if let Event::RecordSet(set) = self {
+            set.write(writer);
+        }
+        let (Event::RecordRemoved { repo, collection, key, tick, .. }
+        | Event::RecordCarried { repo, collection, key, tick, .. }) = self
+        else {
+            return;
+        };
+        writer.number(repo.0.into());
+        writer.text(collection);
+        writer.text(key);
+        writer.number(*tick);
+        if let Event::RecordRemoved { tick, rev, commit, body, .. } = self {
+            writer.number(rev.saturating_sub(*tick));
+            writer.digest(*commit);
+            writer.seq(*body);
+        }
+        if let Event::RecordCarried { body, .. } = self {
+            writer.bytes(body);
         }
     }
 

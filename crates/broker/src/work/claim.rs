@@ -1,6 +1,6 @@
 //! Claims: the first in the order of the log has the task.
 
-use message::{PresenceState, TaskStatus};
+use message::{Kind, PresenceState, TaskStatus};
 
 use super::hear::{Heard, Right, Spoken};
 use super::{Breaker, Fact, Moved, Place, Saying, Step, Task};
@@ -13,6 +13,9 @@ const PASSED_MAX: usize = 1_000;
 impl Broker {
     /// Refuses a claim that cannot be, from the state alone, whether or not it was made before.
     pub(crate) fn check_claim(&self, cx: &Context<'_>, accept: &Accept<'_>) -> Result<(), Refusal> {
+        if accept.kind != Kind::TaskClaim {
+            return Ok(());
+        }
         let Some((_, task)) = self.subject(accept, None) else {
             return match accept.task {
                 Some(task) => Err(Refusal::UnknownTask { task: task.to_owned() }),
@@ -63,11 +66,11 @@ impl Broker {
         {
             return unfit(format!("it takes work from {} on", worker.from.timestamp()));
         }
-        let has = |wanted: &&Box<str>| {
-            worker.is_some_and(|worker| worker.capabilities.iter().any(|has| has == *wanted))
+        let has = |wanted: &str| {
+            worker.is_some_and(|worker| worker.capabilities.iter().any(|has| **has == *wanted))
         };
-        let missing: Vec<&str> =
-            task.rest.capabilities.iter().filter(|wanted| !has(wanted)).map(|text| &**text).collect();
+        let wanted = task.rest.capabilities.iter().map(|wanted| &**wanted);
+        let missing: Vec<&str> = wanted.filter(|wanted| !has(wanted)).collect();
         if !missing.is_empty() {
             return unfit(format!("it does not say that it can do {}", missing.join(", ")));
         }

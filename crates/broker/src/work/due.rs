@@ -138,11 +138,10 @@ impl Broker {
             moved.reason = "a task that must be done before it will not be done";
         } else {
             (moved.hold, moved.blocker) = (Hold::Nothing, None);
-            moved.status = match task.status {
-                TaskStatus::Blocked if task.holder.is_some() => TaskStatus::Claimed,
-                TaskStatus::Blocked => TaskStatus::Pending,
-                status => status,
-            };
+            if task.status == TaskStatus::Blocked {
+                let is_held = task.holder.is_some();
+                moved.status = if is_held { TaskStatus::Claimed } else { TaskStatus::Pending };
+            }
             if task.hold == Hold::Dependencies
                 && let Some((message, found)) = self.request_of(task)
                 && self.entries_of(message).any(|(_, entry)| entry.state == crate::entry::State::Parked)

@@ -1,99 +1,31 @@
 //! What a fact changes in the state.
 
+mod known;
+
 use std::cmp::Reverse;
 
 use message::{Seq, TaskStatus};
 
 use super::{
-    Allotment, Allotted, Asked, Breaker, Dependencies, ENDED_MAX, Fact, Gate, Help, Hold, JUDGED_GATES_MAX,
-    JUDGED_MAX, Judged, JudgedHeld, Judgement, LIMITS, Moved, NOTES_MAX, Note, OfTask, Offer, Policy,
-    PolicyHeld, Rest, Step, Task, Timer, Worker, fingerprint, head, is_over,
+    Asked, Dependencies, ENDED_MAX, Fact, Hold, JUDGED_MAX, Judged, JudgedHeld, LIMITS, Moved, NOTES_MAX,
+    Note, OfTask, Offer, Policy, Rest, Step, Task, Timer, fingerprint, head, is_over,
 };
 use crate::broker::{Applied, Broker};
-use crate::effect::{Effect, Effects};
-use crate::mailbox::Mailbox;
-use crate::{AgentKey, Misfit, TaskKey, Time};
+use crate::effect::Effects;
+use crate::{Misfit, TaskKey, Time};
 
 impl Broker {
     pub(crate) fn worked(&mut self, fact: &Fact<'_>, at: Time, effects: &mut Effects) -> Applied {
-        let seq = self.last;
         self.work.updated = at;
         match fact {
             Fact::Asked(asked) => self.asked(asked, at),
             Fact::Moved(moved) => self.moved(moved, at),
-            Fact::Offered { of, by, to, message, until, reason } => {
-                let key = self.check_task(*of)?;
-                let offer = Offer { to: *to, message: *message, until: *until, reason: *reason };
-                self.work.end_offer(key);
-                self.work.timers.insert((*until, Timer::Offer(key)));
-                // Whoever answers the offer speaks of the task.
-                self.work.names.insert(fingerprint(&message.to_string()), key);
-                let task = self.work.tasks.get_mut(key.0).ok_or(Misfit::Missing { seq, what: "a task" })?;
-                task.rest.offer = Some(offer);
-                task.note(Note { at, step: Step::Offered, by: *by, said: Seq(0) });
-                Ok(())
-            }
-            Fact::Voted { of, by, approves, outcome } => {
-                let key = self.check_task(*of)?;
-                let task = self.work.tasks.get_mut(key.0).ok_or(Misfit::Missing { seq, what: "a task" })?;
-                task.rest.votes.retain(|(voter, _)| voter != by);
-                task.rest.votes.push((*by, *approves));
-                task.note(Note { at, step: Step::Voted, by: *by, said: Seq(0) });
-                if outcome.is_some() {
-                    task.rest.reviewed = *outcome;
-                    task.note(Note { at, step: Step::Reviewed, by: *by, said: Seq(0) });
-                }
-                Ok(())
-            }
-            Fact::Described { of, overlay, .. } => {
-                let key = self.check_task(*of)?;
-                let task = self.work.tasks.get_mut(key.0).ok_or(Misfit::Missing { seq, what: "a task" })?;
-                task.rest.overlay = overlay.as_ref().into();
-                Ok(())
-            }
-            Fact::GateRaised(raised) => {
-                let gate = Gate {
-                    asker: raised.asker,
-                    guards: raised.guards,
-                    task: raised.task,
-                    since: at,
-                    until: raised.until,
-                    why: head(&raised.why).into(),
-                };
-                self.work.timers.insert((raised.until, Timer::Gate(raised.gate)));
-                match self.work.gates.insert(raised.gate, gate) {
-                    None => Ok(()),
-                    Some(_) => Err(Misfit::Taken { seq, what: "a gate" }),
-                }
-            }
-            Fact::GateJudged { gate, by, approved, reason } => {
-                let held = self.work.gates.remove(gate).ok_or(Misfit::Missing { seq, what: "a gate" })?;
-                self.work.timers.remove(&(held.until, Timer::Gate(*gate)));
-                let judgement = Judgement { by: *by, approved: *approved, at, reason: head(reason).into() };
-                self.work.judged_gates.push_back((*gate, held, judgement));
-                while self.work.judged_gates.len() > JUDGED_GATES_MAX {
-                    self.work.judged_gates.pop_front();
-                }
-                Ok(())
-            }
-            Fact::GateRenewed { gate, until } => {
-                let held = self.work.gates.get_mut(gate).ok_or(Misfit::Missing { seq, what: "a gate" })?;
-                let before = std::mem::replace(&mut held.until, *until);
-                self.work.timers.remove(&(before, Timer::Gate(*gate)));
-                self.work.timers.insert((*until, Timer::Gate(*gate)));
-                Ok(())
-            }
-            Fact::HelpAsked { help, asker, until } => {
-                self.work.timers.insert((*until, Timer::Help(*help)));
-                self.work.helps.insert(*help, Help { asker: *asker, until: *until });
-                Ok(())
-            }
-            Fact::HelpOver { help, .. } => {
-                let held =
-                    self.work.helps.remove(help).ok_or(Misfit::Missing { seq, what: "a call for help" })?;
-                self.work.timers.remove(&(held.until, Timer::Help(*help)));
-                Ok(())
-            }
+            Fact::Offered { .. } | Fact::Voted { .. } | Fact::Described { .. } => self.task_known(fact, at),
+            Fact::GateRaised(_)
+            | Fact::GateJudged { .. }
+            | Fact::GateRenewed { .. }
+            | Fact::HelpAsked { .. }
+            | Fact::HelpOver { .. } => self.work.asked_for(fact, self.last, at),
             Fact::PolicySet { .. }
             | Fact::Allotted(_)
             | Fact::AllotmentGone { .. }
@@ -109,96 +41,39 @@ impl Broker {
         }
     }
 
-    /// Folds what is known of rules and allotments.
-    fn ruled(&mut self, fact: &Fact<'_>) -> Applied {
+    /// Folds what is known of a task beside where it is.
+    fn task_known(&mut self, fact: &Fact<'_>, at: Time) -> Applied {
         let seq = self.last;
-        match fact {
-            Fact::PolicySet { version, by, document } => {
-                let rules = read_policy(document).ok_or(Misfit::State { seq, what: "a policy" })?;
-                let (by, document) = (Some(*by), document.as_ref().into());
-                self.work.policy = PolicyHeld { rules, version: *version, by, document };
-                Ok(())
-            }
-            Fact::Allotted(allotted) => {
-                self.check_agent(allotted.agent)?;
-                let Allotted { id, version, agent, resource, allocated, consumed, limit, expires, overlay } =
-                    &**allotted;
-                let allotment = Allotment {
-                    version: *version,
-                    agent: *agent,
-                    resource: *resource,
-                    allocated: *allocated,
-                    consumed: *consumed,
-                    limit: *limit,
-                    expires: *expires,
-                    overlay: overlay.as_ref().into(),
-                };
-                self.work.allotments.insert((*id).into(), allotment);
-                Ok(())
-            }
-            Fact::AllotmentGone { id, .. } => {
-                let gone = self.work.allotments.remove(*id);
-                gone.map(|_| ()).ok_or(Misfit::Missing { seq, what: "an allotment" })
-            }
-            Fact::Consumed { id, consumed } => match self.work.allotments.get_mut(&**id) {
-                Some(allotment) => {
-                    allotment.consumed = *consumed;
-                    Ok(())
-                }
-                None => Err(Misfit::Missing { seq, what: "an allotment" }),
-            },
-            _ => Ok(()),
+        let (Fact::Offered { of, by, .. } | Fact::Voted { of, by, .. } | Fact::Described { of, by, .. }) =
+            fact
+        else {
+            return Ok(());
+        };
+        let key = self.check_task(*of)?;
+        if let Fact::Offered { message, until, .. } = fact {
+            self.work.end_offer(key);
+            self.work.timers.insert((*until, Timer::Offer(key)));
+            // Whoever answers the offer speaks of the task.
+            self.work.names.insert(fingerprint(&message.to_string()), key);
         }
-    }
-
-    /// Folds what is known of an agent as somebody who works.
-    fn agent_known(&mut self, fact: &Fact<'_>, effects: &mut Effects) -> Applied {
-        match fact {
-            Fact::AgentDescribed { agent, version, overlay } => {
-                let worker = self.worker_mut(*agent)?;
-                (worker.version, worker.overlay) = (*version, overlay.as_ref().into());
+        let task = self.work.tasks.get_mut(key.0).ok_or(Misfit::Missing { seq, what: "a task" })?;
+        if let Fact::Offered { to, message, until, reason, .. } = fact {
+            task.rest.offer = Some(Offer { to: *to, message: *message, until: *until, reason: *reason });
+            task.note(Note { at, step: Step::Offered, by: *by, said: Seq(0) });
+        }
+        if let Fact::Voted { approves, outcome, .. } = fact {
+            task.rest.votes.retain(|(voter, _)| voter != by);
+            task.rest.votes.push((*by, *approves));
+            task.note(Note { at, step: Step::Voted, by: *by, said: Seq(0) });
+            if outcome.is_some() {
+                task.rest.reviewed = *outcome;
+                task.note(Note { at, step: Step::Reviewed, by: *by, said: Seq(0) });
             }
-            Fact::BreakerSet { agent, breaker } => {
-                let worker = self.worker_mut(*agent)?;
-                let before = std::mem::replace(&mut worker.breaker, *breaker);
-                if let Breaker::Open { until } | Breaker::Probing { until } = before {
-                    self.work.timers.remove(&(until, Timer::Breaker(*agent)));
-                }
-                match breaker {
-                    Breaker::Open { until } | Breaker::Probing { until } => {
-                        self.work.timers.insert((*until, Timer::Breaker(*agent)));
-                    }
-                    // What waited for it may leave now, one piece or all.
-                    Breaker::HalfOpen | Breaker::Closed => {
-                        let groups = self.agents.get(*agent).map(|agent| agent.groups.clone());
-                        effects.push(Effect::Ready(Mailbox::Agent(*agent)));
-                        let groups = groups.unwrap_or_default();
-                        effects.extend(groups.into_iter().map(|group| Effect::Ready(Mailbox::Group(group))));
-                    }
-                    Breaker::Counting(_) => {}
-                }
-            }
-            Fact::Equipped { agent, capabilities } => {
-                let worker = self.worker_mut(*agent)?;
-                worker.capabilities = capabilities.iter().map(|text| Box::from(*text)).collect();
-            }
-            Fact::Fitness { agent, quality, from } => {
-                let worker = self.worker_mut(*agent)?;
-                (worker.quality, worker.from) = (*quality, *from);
-            }
-            _ => {}
+        }
+        if let Fact::Described { overlay, .. } = fact {
+            task.rest.overlay = overlay.as_ref().into();
         }
         Ok(())
-    }
-
-    fn check_agent(&self, agent: AgentKey) -> Applied {
-        let known = self.agents.get(agent).map(|_| ());
-        known.ok_or(Misfit::Missing { seq: self.last, what: "an agent" })
-    }
-
-    fn worker_mut(&mut self, agent: AgentKey) -> Result<&mut Worker, Misfit> {
-        self.check_agent(agent)?;
-        Ok(self.work.workers.entry(agent).or_default())
     }
 
     fn check_task(&self, of: OfTask) -> Result<TaskKey, Misfit> {
@@ -256,55 +131,17 @@ impl Broker {
         if let Some(holder) = moved.holder {
             self.check_agent(holder)?;
         }
-        let said = moved.said;
-        let timeout_ms = self.work.policy().breaker.map(|rule| rule.timeout_ms);
         self.work.unindex(key);
-        let Some(task) = self.work.tasks.get_mut(key.0) else {
+        let Some(task) = self.work.task(key) else {
             return Err(Misfit::Missing { seq, what: "a task" });
         };
         let was_over = is_over(task.status);
         let has_new_holder = task.holder != moved.holder;
-        (task.status, task.holder, task.is_claimed) = (moved.status, moved.holder, moved.is_claimed);
-        (task.lease_until, task.hold, task.blocker) = (moved.lease_until, moved.hold, moved.blocker);
-        task.spent = task.spent.plus(moved.cost);
-        task.tokens = task.tokens.saturating_add(moved.tokens);
-        task.reserved = moved.reserved;
-        task.is_late |= moved.step == Step::Late;
-        for name in &moved.waits_for {
-            if !task.rest.dependencies.iter().any(|known| **known == **name) {
-                task.rest.dependencies.push((*name).into());
-            }
-        }
-        if let Some(anew) = &moved.anew {
-            (task.rest.asked, task.group) = (anew.asked.clone(), anew.group);
-            task.request = anew.request.or(task.request);
-        }
-        if moved.step == Step::Lapsed {
-            task.lapses = task.lapses.saturating_add(1);
-        }
-        if has_new_holder {
-            task.slow_at = match (moved.holder, timeout_ms) {
-                (Some(_), Some(ms)) => at.plus_ms(ms),
-                (None, _) | (_, None) => Time::NEVER,
-            };
-        }
-        if moved.step == Step::Slow {
-            task.slow_at = Time::NEVER;
-        }
-        if !moved.reason.is_empty() {
-            task.rest.reason = head(moved.reason).into();
-        }
-        let is_over_now = is_over(moved.status);
-        if is_over_now {
-            (task.lease_until, task.slow_at) = (Time::NEVER, Time::NEVER);
-            task.rest.outcome = (said != Seq(0)).then_some(said);
-        } else if was_over {
-            (task.rest.outcome, task.rest.reviewed) = (None, None);
-            task.rest.votes.clear();
-        }
-        task.version = task.version.saturating_add(1);
-        task.updated = at;
-        task.note(Note { at, step: moved.step, by: moved.by, said });
+        let timeout_ms = self.work.policy.rules.breaker.map(|rule| rule.timeout_ms);
+        let Some(task) = self.work.tasks.get_mut(key.0) else {
+            return Err(Misfit::Missing { seq, what: "a task" });
+        };
+        task.take_step(moved, at, timeout_ms);
         let payer = task.payer();
         if let Some(payer) = payer
             && (moved.cost.0 > 0 || moved.tokens > 0)
@@ -314,6 +151,7 @@ impl Broker {
             worker.tokens = worker.tokens.saturating_add(moved.tokens);
         }
         self.work.spent = self.work.spent.plus(moved.cost);
+        let is_over_now = is_over(moved.status);
         self.work.index(key);
         let ends_offer = matches!(moved.step, Step::HandedOver | Step::Declined | Step::OfferLapsed);
         if ends_offer || is_over_now || has_new_holder {
@@ -381,6 +219,49 @@ pub(super) fn read_policy(document: &[u8]) -> Option<Policy> {
 }
 
 impl Task {
+    /// Takes a step.
+    fn take_step(&mut self, moved: &Moved<'_>, at: Time, timeout_ms: Option<u64>) {
+        let was_over = is_over(self.status);
+        let has_new_holder = self.holder != moved.holder;
+        (self.status, self.holder, self.is_claimed) = (moved.status, moved.holder, moved.is_claimed);
+        (self.lease_until, self.hold, self.blocker) = (moved.lease_until, moved.hold, moved.blocker);
+        self.spent = self.spent.plus(moved.cost);
+        self.tokens = self.tokens.saturating_add(moved.tokens);
+        self.reserved = moved.reserved;
+        self.is_late |= moved.step == Step::Late;
+        for name in &moved.waits_for {
+            if !self.rest.dependencies.iter().any(|known| **known == **name) {
+                self.rest.dependencies.push((*name).into());
+            }
+        }
+        if let Some(anew) = &moved.anew {
+            (self.rest.asked, self.group) = (anew.asked.clone(), anew.group);
+            self.request = anew.request.or(self.request);
+        }
+        if moved.step == Step::Lapsed {
+            self.lapses = self.lapses.saturating_add(1);
+        }
+        if has_new_holder {
+            let until = timeout_ms.map(|ms| at.plus_ms(ms));
+            self.slow_at = moved.holder.and(until).unwrap_or(Time::NEVER);
+        }
+        if moved.step == Step::Slow {
+            self.slow_at = Time::NEVER;
+        }
+        if !moved.reason.is_empty() {
+            self.rest.reason = head(moved.reason).into();
+        }
+        if is_over(moved.status) {
+            (self.lease_until, self.slow_at) = (Time::NEVER, Time::NEVER);
+            self.rest.outcome = (moved.said != Seq(0)).then_some(moved.said);
+        } else if was_over {
+            (self.rest.outcome, self.rest.reviewed) = (None, None);
+            self.rest.votes.clear();
+        }
+        self.version = self.version.saturating_add(1);
+        self.note(Note { at, step: moved.step, by: moved.by, said: moved.said });
+    }
+
     /// Remembers a step.
     fn note(&mut self, note: Note) {
         let rest = &mut self.rest;

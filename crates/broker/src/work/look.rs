@@ -333,7 +333,7 @@ impl Broker {
                 Verdict::Gate { why, .. } => (Outcome::Gate, why),
                 Verdict::Refuse { why } => (Outcome::Refuse, why),
             };
-            (would_be != judged.outcome).then(|| Difference {
+            (would_be != judged.outcome).then_some(Difference {
                 at: judged.at,
                 task: &judged.task,
                 agent: judged.agent,

@@ -342,9 +342,9 @@ impl Reading {
         policy.gate_unjudged = self.word(ours, "gate_unjudged", Unjudged::find, policy.gate_unjudged);
         policy.lapse = self.word(ours, "lapse", Lapse::find, policy.lapse);
         if let Some(value) = ours.get("gate_at_high") {
-            match value {
-                Value::Bool(is_on) => policy.gate_at_high = *is_on,
-                _ => self.find("/x_convoke/gate_at_high", "type", "it is true or false"),
+            match value.as_bool() {
+                Some(is_on) => policy.gate_at_high = is_on,
+                None => self.find("/x_convoke/gate_at_high", "type", "it is true or false"),
             }
         }
         for (name, field) in [
@@ -412,15 +412,11 @@ impl Reading {
     }
 
     fn texts<'v>(&mut self, path: &str, value: &'v Value<'_>) -> Vec<&'v str> {
-        match value {
-            Value::Array(items) if items.len() <= LIST_MAX => {
-                items.iter().filter_map(|item| self.text(path, item)).collect()
-            }
-            _ => {
-                self.find(path, "type", "it is a list of at most 100 texts");
-                Vec::new()
-            }
+        let items = value.as_array().filter(|items| items.len() <= LIST_MAX);
+        if items.is_none() {
+            self.find(path, "type", "it is a list of at most 100 texts");
         }
+        items.unwrap_or_default().iter().filter_map(|item| self.text(path, item)).collect()
     }
 
     fn share(&mut self, object: &Object<'_>, place: &str, name: &str) -> Option<u32> {

@@ -353,9 +353,10 @@ impl Broker {
         if task.status == wanted {
             return Ok(());
         }
-        let may = match step {
-            Step::Cancelled | Step::Reopened => matches!(right, Right::AlsoAsked | Right::Operator),
-            _ => matches!(right, Right::Holder | Right::Asked | Right::Operator),
+        let is_requesters = matches!(step, Step::Cancelled | Step::Reopened);
+        let may = match is_requesters {
+            true => matches!(right, Right::AlsoAsked | Right::Operator),
+            false => matches!(right, Right::Holder | Right::Asked | Right::Operator),
         };
         if !may {
             return Err(self.not_holder(task));
@@ -368,17 +369,16 @@ impl Broker {
             None if right == Right::Operator => (moved.step, moved.status) = (Step::Overridden, wanted),
             None => return Err(self.misplaced(task, step)),
         }
-        match wanted {
-            TaskStatus::Running if moved.holder.is_none() => {
-                let asked = task.rest.asked.first().copied();
-                moved.holder = if right == Right::Operator { asked } else { Some(moved.by) };
-                moved.lease_until = cx.now.plus_ms(self.work.policy().claim_ms);
-            }
-            TaskStatus::Pending => {
-                (moved.holder, moved.is_claimed, moved.lease_until) = (None, false, Time::NEVER);
-            }
-            _ if is_over(wanted) => (moved.reserved, moved.hold) = (Micros(0), Hold::Nothing),
-            _ => {}
+        if wanted == TaskStatus::Running && moved.holder.is_none() {
+            let asked = task.rest.asked.first().copied();
+            moved.holder = if right == Right::Operator { asked } else { Some(moved.by) };
+            moved.lease_until = cx.now.plus_ms(self.work.policy().claim_ms);
+        }
+        if wanted == TaskStatus::Pending {
+            (moved.holder, moved.is_claimed, moved.lease_until) = (None, false, Time::NEVER);
+        }
+        if is_over(wanted) {
+            (moved.reserved, moved.hold) = (Micros(0), Hold::Nothing);
         }
         Ok(())
     }
@@ -394,9 +394,9 @@ fn merged(known: &[u8], changes: &Object<'_>) -> Result<Vec<u8>, Refusal> {
     let parsed = json::parse(known, LIMITS).ok();
     let mut object = parsed.as_ref().and_then(Value::as_object).cloned().unwrap_or_default();
     for (name, value) in changes.iter() {
-        match value {
-            Value::Null => drop(object.remove(name)),
-            value => drop(object.insert(name.to_owned(), value.clone())),
+        match value.is_null() {
+            true => drop(object.remove(name)),
+            false => drop(object.insert(name.to_owned(), value.clone())),
         }
     }
     let text = Value::Object(object).to_json();

@@ -108,7 +108,7 @@ impl Broker {
             moved.lease_until = cx.now.plus_ms(self.lease_ms(saying));
         }
         self.bill(&mut heard, &mut moved, saying, step, by, cx.wall);
-        self.after_step(cx, &mut heard, task, &moved, (by, accept.kind), saying, spoken);
+        self.after_step(cx, &mut heard, task, &moved, by, (accept, saying, spoken));
         heard.facts.insert(0, Fact::Moved(Box::new(moved)));
         if step == Step::Rejected && task.group.is_some() && right != Right::Operator {
             return Ok(self.returned_to_queue(key, task, accept.from, spoken, saying));
@@ -173,28 +173,27 @@ impl Broker {
         heard: &mut Heard<'a>,
         task: &Task,
         moved: &Moved<'a>,
-        (by, kind): (AgentKey, Kind),
-        saying: &Saying<'_>,
-        spoken: &Spoken<'_, '_>,
+        by: AgentKey,
+        (accept, saying, spoken): (&Accept<'_>, &Saying<'_>, &Spoken<'_, '_>),
     ) {
-        match moved.step {
-            Step::Done => heard.facts.extend(self.success_of(by)),
-            Step::Failed => heard.facts.extend(self.error_of(cx, by)),
-            Step::Blocked => {
-                heard.tells.extend(self.tell_blocked(task, by, saying));
-                let known = task.rest.dependencies.iter().map(|name| &**name);
-                let is_free = known.chain(moved.waits_for.iter().copied()).all(|name| self.is_done(name));
-                let waits_for_nothing = moved.blocker == Some(Blocker::Dependency) && is_free;
-                if waits_for_nothing {
-                    let text = "everything that it depends on is done, as far as is known here";
-                    heard.warnings.push(warning("nothing_open", text));
-                }
+        if moved.step == Step::Done {
+            heard.facts.extend(self.success_of(by));
+        }
+        if moved.step == Step::Failed {
+            heard.facts.extend(self.error_of(cx, by));
+        }
+        if moved.step == Step::Blocked {
+            heard.tells.extend(self.tell_blocked(task, by, saying));
+            let known = task.rest.dependencies.iter().map(|name| &**name);
+            let is_free = known.chain(moved.waits_for.iter().copied()).all(|name| self.is_done(name));
+            if moved.blocker == Some(Blocker::Dependency) && is_free {
+                let text = "everything that it depends on is done, as far as is known here";
+                heard.warnings.push(warning("nothing_open", text));
             }
-            _ => {}
         }
         let is_first = task.holder.is_none() && moved.holder.is_some();
         if is_first || is_over(moved.status) {
-            heard.events.extend(self.settle_request(task, by, kind, spoken));
+            heard.events.extend(self.settle_request(task, by, accept.kind, spoken));
         }
     }
 
@@ -269,7 +268,6 @@ impl Broker {
     }
 
     /// Ends a task that is not wanted any more: its request is withdrawn, its holder is told.
-    #[expect(clippy::type_complexity, reason = "three parts of one answer")]
     pub(super) fn cancelled<'a>(
         &self,
         key: TaskKey,

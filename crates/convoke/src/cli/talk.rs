@@ -7,6 +7,7 @@ use dialect::Name;
 use message::{Kind, Priority, parse_duration};
 
 use super::remote::{RemoteArgs, SpeakerArgs};
+use super::work::{GateCommand, PolicyCommand, StateCommand, TaskCommand};
 use super::{DialectChoice, parse_choice, parse_dialect};
 
 #[derive(Subcommand, Debug)]
@@ -185,6 +186,18 @@ Examples:
     /// Look after dead letters: what the bus promised to deliver and could not
     #[command(subcommand, arg_required_else_help = true)]
     Dead(DeadCommand),
+    /// Look after tasks: what work there is, who has it, how it goes
+    #[command(subcommand, arg_required_else_help = true)]
+    Task(TaskCommand),
+    /// Look at the shared state, and change it
+    #[command(subcommand, arg_required_else_help = true)]
+    State(StateCommand),
+    /// Look at the policy, and put another in force
+    #[command(subcommand, arg_required_else_help = true)]
+    Policy(PolicyCommand),
+    /// Say yes or no to what waits for a human
+    #[command(subcommand, arg_required_else_help = true)]
+    Gate(GateCommand),
     /// Write everything as JSON Lines: agents, memberships, messages, receipts
     #[command(after_help = "Tokens are not part of it.
 

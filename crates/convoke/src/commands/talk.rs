@@ -2,8 +2,8 @@
 
 use crate::cli::talk::{AgentCommand, DeadCommand, TalkCommand};
 use crate::commands::{
-    agent, dead, delivery, demo, export, import, inbox, membership, receipt, reply, search, send, tail,
-    unsend, who,
+    agent, dead, delivery, demo, export, gate, import, inbox, membership, policy, receipt, reply, search,
+    send, state, tail, task, unsend, who,
 };
 use crate::failure::{Answer, Failure};
 use crate::output::Form;
@@ -40,6 +40,10 @@ pub(crate) fn run(command: TalkCommand) -> Result<Answer, Failure> {
             block_on(search::run(&remote, &speaker, &query.join(" "), agent, max))
         }
         TalkCommand::Dead(command) => bury(command),
+        TalkCommand::Task(command) => block_on(task::run(command)),
+        TalkCommand::State(command) => block_on(state::run(command)),
+        TalkCommand::Policy(command) => block_on(policy::run(command)),
+        TalkCommand::Gate(command) => block_on(gate::run(command)),
         TalkCommand::Export { remote } => block_on(export::run(&remote)),
         TalkCommand::Import { file, dry_run, unsettled, remote } => {
             let wanted = import::Wanted::from_flags(dry_run, unsettled);

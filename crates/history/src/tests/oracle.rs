@@ -138,6 +138,8 @@ fn note(
         | Event::DeadRetried { .. }
         | Event::DeadDropped { .. }
         | Event::WaitEnded { .. }
+        | Event::Work(_)
+        | Event::TaskCarried { .. }
         | Event::Carried { .. }
         | Event::Tuned(_)
         | Event::RecordSet(_)

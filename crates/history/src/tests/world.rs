@@ -233,6 +233,7 @@ pub(super) fn note(native_id: &str) -> Accept<'_> {
         hold: false,
         hops: 0,
         body: b"",
+        saying: None,
     }
 }
 

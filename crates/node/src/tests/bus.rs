@@ -83,6 +83,7 @@ impl Bus {
                 wait_ms: wait.map(|wait| wait.as_millis().try_into().unwrap()),
                 live_only: false,
                 hold: false,
+                saying: None,
                 hops: 0,
                 body: body.as_bytes(),
             };

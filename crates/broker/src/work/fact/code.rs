@@ -66,27 +66,11 @@ impl Fact<'_> {
                 writer.number(by.0.into());
                 writer.bytes(overlay);
             }
-            Fact::GateRaised(raised) => raised.write(writer),
-            Fact::GateJudged { gate, by, approved, reason } => {
-                writer.message_id(*gate);
-                writer.number(by.0.into());
-                writer.flag(*approved);
-                writer.text(reason);
-            }
-            Fact::GateRenewed { gate, until } => {
-                writer.message_id(*gate);
-                writer.time(*until);
-            }
-            Fact::HelpAsked { help, asker, until } => {
-                writer.message_id(*help);
-                writer.number(asker.0.into());
-                writer.time(*until);
-            }
-            Fact::HelpOver { help, by, escalated } => {
-                writer.message_id(*help);
-                writer.number(by.0.into());
-                writer.flag(*escalated);
-            }
+            Fact::GateRaised(_)
+            | Fact::GateJudged { .. }
+            | Fact::GateRenewed { .. }
+            | Fact::HelpAsked { .. }
+            | Fact::HelpOver { .. } => self.write_asked_for(writer),
             Fact::PolicySet { version, by, document } => {
                 writer.number((*version).into());
                 writer.number(by.0.into());
@@ -121,6 +105,35 @@ impl Fact<'_> {
                 writer.time(*from);
             }
             Fact::Judged(judged) => judged.write(writer),
+        }
+    }
+}
+
+impl Fact<'_> {
+    /// Writes what is asked of humans and helpers, and what comes of it.
+    fn write_asked_for(&self, writer: &mut Writer<'_>) {
+        if let Fact::GateRaised(raised) = self {
+            raised.write(writer);
+        }
+        if let Fact::GateJudged { gate, by, approved, reason } = self {
+            writer.message_id(*gate);
+            writer.number(by.0.into());
+            writer.flag(*approved);
+            writer.text(reason);
+        }
+        if let Fact::GateRenewed { gate, until } = self {
+            writer.message_id(*gate);
+            writer.time(*until);
+        }
+        if let Fact::HelpAsked { help, asker, until } = self {
+            writer.message_id(*help);
+            writer.number(asker.0.into());
+            writer.time(*until);
+        }
+        if let Fact::HelpOver { help, by, escalated } = self {
+            writer.message_id(*help);
+            writer.number(by.0.into());
+            writer.flag(*escalated);
         }
     }
 }
