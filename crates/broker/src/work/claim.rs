@@ -16,13 +16,10 @@ impl Broker {
         if accept.kind != Kind::TaskClaim {
             return Ok(());
         }
-        let Some((_, task)) = self.subject(accept, None) else {
-            return match accept.task {
-                Some(task) => Err(Refusal::UnknownTask { task: task.to_owned() }),
-                None => Ok(()),
-            };
-        };
-        self.may_claim(cx, task, accept.from).map(|_| ())
+        match self.subject(accept, None) {
+            Some((_, task)) => self.may_claim(cx, task, accept.from).map(|_| ()),
+            None => Ok(()),
+        }
     }
 
     /// Tells whether somebody may have a task now.
@@ -124,10 +121,10 @@ impl Broker {
         spoken: &Spoken<'_, 'a>,
     ) -> Result<Heard<'a>, Refusal> {
         let Some((key, task)) = self.subject(accept, Some(spoken)) else {
-            return match accept.task {
-                Some(task) => Err(Refusal::UnknownTask { task: task.to_owned() }),
-                None => Ok(Heard::default()),
-            };
+            return Ok(Heard::nothing_but(
+                "unknown_task",
+                "no task of this name is known here: nothing is claimed",
+            ));
         };
         let right = self.may_claim(cx, task, accept.from)?;
         let by = accept.from;
