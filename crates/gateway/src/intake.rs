@@ -90,6 +90,20 @@ pub struct Asking<'a> {
 /// Reads a document in a dialect, or in whichever it looks like. One that the bus itself had translated is restored
 /// to what its sender wrote, with what was edited since.
 pub fn receive(bytes: &[u8], dialect: Option<Name>, reading: Reading<'_>) -> Result<Incoming, IntakeError> {
+    if dialect == Some(Name::Convoke)
+        && let Some(incoming) = skim(bytes, reading)
+    {
+        return Ok(incoming);
+    }
+    receive_unusual(bytes, dialect, reading)
+}
+
+/// Reads a document in a dialect, or in whichever it looks like, however it is written.
+pub(crate) fn receive_unusual(
+    bytes: &[u8],
+    dialect: Option<Name>,
+    reading: Reading<'_>,
+) -> Result<Incoming, IntakeError> {
     let value = json::parse(bytes, reading.limits).map_err(IntakeError::Json)?;
     let name = dialect.or_else(|| translate::detect(&value)).ok_or(IntakeError::UnknownDialect)?;
     receive_parsed(bytes, value, name, reading)
@@ -128,25 +142,23 @@ fn read(bytes: &[u8], value: Value<'_>, name: Name, reading: Reading<'_>) -> Res
         return Err(IntakeError::Invalid { dialect: name, errors });
     }
     message.let_content_go();
-    let asked = message.delivery.as_deref();
-    let guarantee = asked.and_then(|wishes| wishes.guarantee);
-    let guarantee = guarantee.or(routed.as_ref().map(|route| route.guarantee));
-    let is_live_only = asked.is_some_and(|wishes| wishes.live_only);
-    Ok(Incoming {
-        to: addresses(name, &message),
-        joins: joined(name, &message),
-        priority: routed
-            .as_ref()
-            .map_or(message.priority.unwrap_or(Priority::Normal), |route| route.priority),
-        guarantee: guarantee.unwrap_or(Guarantee::AtLeastOnce),
-        live_only: is_live_only || routed.as_ref().is_some_and(|route| route.live_only),
-        lifetime_ms: routed.and_then(|route| route.lifetime_ms),
-        fingerprint,
-        envelope: Envelope::seal(name, reading.trace, bytes),
-        dialect: name,
-        warnings: decoded.warnings.into_kept().into_iter().map(Warning::from).collect(),
-        message,
-    })
+    let warnings = decoded.warnings.into_kept().into_iter().map(Warning::from).collect();
+    Ok(Incoming { warnings, ..Incoming::new(name, message, routed, fingerprint, (bytes, reading.trace)) })
+}
+
+/// Reads an ordinary document of our own dialect in one pass. Nothing if it is another: whatever is wrong or odd about
+/// it, or whatever it was made of, is found by reading it.
+fn skim(bytes: &[u8], reading: Reading<'_>) -> Option<Incoming> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let skimmed = message::skim(text, reading.limits)?;
+    let message = skimmed.message;
+    let is_checked = skimmed.schema.is_some_and(|schema| reading.lexicons.document(schema).is_some());
+    // The guarantee of a sign of life is another one, which its route says.
+    if is_checked || message.kind == Kind::AgentHeartbeat {
+        return None;
+    }
+    let fingerprint = if skimmed.is_compact { hash(bytes) } else { hash(json::compact(text).as_bytes()) };
+    Some(Incoming::new(Name::Convoke, message, None, fingerprint, (bytes, reading.trace)))
 }
 
 /// What a route says that a message does not.
@@ -186,6 +198,35 @@ fn restored(
 }
 
 impl Incoming {
+    /// Takes a message that was read without a warning, and the document with the trace to which it belongs.
+    fn new(
+        name: Name,
+        message: Message,
+        routed: Option<Routed>,
+        fingerprint: Fingerprint,
+        (document, trace): (&[u8], Option<&str>),
+    ) -> Self {
+        let asked = message.delivery.as_deref();
+        let guarantee = asked.and_then(|wishes| wishes.guarantee);
+        let guarantee = guarantee.or(routed.as_ref().map(|route| route.guarantee));
+        let is_live_only = asked.is_some_and(|wishes| wishes.live_only);
+        Incoming {
+            to: addresses(name, &message),
+            joins: joined(name, &message),
+            priority: routed
+                .as_ref()
+                .map_or(message.priority.unwrap_or(Priority::Normal), |route| route.priority),
+            guarantee: guarantee.unwrap_or(Guarantee::AtLeastOnce),
+            live_only: is_live_only || routed.as_ref().is_some_and(|route| route.live_only),
+            lifetime_ms: routed.and_then(|route| route.lifetime_ms),
+            fingerprint,
+            envelope: Envelope::seal(name, trace, document),
+            dialect: name,
+            warnings: Vec::new(),
+            message,
+        }
+    }
+
     /// Sends it to others than it says, as its sender asks beside the document. The same document to others is
     /// another message.
     pub fn send_to(&mut self, to: Vec<Address>) {
@@ -319,7 +360,6 @@ fn joined(dialect: Name, message: &Message) -> Option<Address> {
 ///
 /// A fast hash is enough: it is compared only with documents of the same sender, who would deceive nobody but itself.
 fn fingerprint(dialect: Name, document: &Value<'_>, bytes: &[u8]) -> Fingerprint {
-    let hash = |text: &[u8]| Fingerprint(xxhash_rust::xxh3::xxh3_128(text).to_le_bytes());
     match dialect {
         // A sender that tries again counts its tries.
         Name::Coord => {
@@ -335,6 +375,10 @@ fn fingerprint(dialect: Name, document: &Value<'_>, bytes: &[u8]) -> Fingerprint
             text.map_or_else(|_| hash(bytes), |text| hash(text.as_bytes()))
         }
     }
+}
+
+fn hash(text: &[u8]) -> Fingerprint {
+    Fingerprint(xxhash_rust::xxh3::xxh3_128(text).to_le_bytes())
 }
 
 fn time(at: Timestamp) -> Time {
