@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use broker::{Accept, AgentKey, Fingerprint, Identity, Time};
 use dialect::{Name, Names};
-use json::{Finding, Limits, Object, ParseError, Value};
+use json::{Finding, Limits, Object, ParseError, Value, Written};
 use message::{
-    Address, AgentRef, Envelope, Guarantee, Kind, Message, Mode, Origin, Priority, Timestamp, Warning,
+    Address, AgentRef, Envelope, Guarantee, Kind, Message, Mode, Origin, Priority, Skimmed, Timestamp,
+    Warning,
 };
 use translate::{Carry, Options, Reports};
 
@@ -22,12 +23,13 @@ const ANYONE: &str = "roles.any";
 #[derive(Debug)]
 pub struct Incoming {
     /// What it is routed by; its content is in the document alone.
-    pub message: Message,
+    pub message: Box<Message>,
     /// The language in which it is written.
     pub dialect: Name,
     /// What was odd about it.
     pub warnings: Vec<Warning>,
-    to: Vec<Address>,
+    /// To whom it goes, where that is not to whom the message says.
+    to: Option<Vec<Address>>,
     joins: Option<Address>,
     priority: Priority,
     guarantee: Guarantee,
@@ -143,7 +145,10 @@ fn read(bytes: &[u8], value: Value<'_>, name: Name, reading: Reading<'_>) -> Res
     }
     message.let_content_go();
     let warnings = decoded.warnings.into_kept().into_iter().map(Warning::from).collect();
-    Ok(Incoming { warnings, ..Incoming::new(name, message, routed, fingerprint, (bytes, reading.trace)) })
+    Ok(Incoming {
+        warnings,
+        ..Incoming::new(name, Box::new(message), routed, fingerprint, (bytes, reading.trace))
+    })
 }
 
 /// Reads an ordinary document of our own dialect in one pass. Nothing if it is another: whatever is wrong or odd about
@@ -151,14 +156,7 @@ fn read(bytes: &[u8], value: Value<'_>, name: Name, reading: Reading<'_>) -> Res
 fn skim(bytes: &[u8], reading: Reading<'_>) -> Option<Incoming> {
     let text = std::str::from_utf8(bytes).ok()?;
     let skimmed = message::skim(text, reading.limits)?;
-    let message = skimmed.message;
-    let is_checked = skimmed.schema.is_some_and(|schema| reading.lexicons.document(schema).is_some());
-    // The guarantee of a sign of life is another one, which its route says.
-    if is_checked || message.kind == Kind::AgentHeartbeat {
-        return None;
-    }
-    let fingerprint = if skimmed.is_compact { hash(bytes) } else { hash(json::compact(text).as_bytes()) };
-    Some(Incoming::new(Name::Convoke, message, None, fingerprint, (bytes, reading.trace)))
+    Incoming::skimmed(skimmed, (bytes, reading.trace), |schema| reading.lexicons.document(schema).is_some())
 }
 
 /// What a route says that a message does not.
@@ -201,7 +199,7 @@ impl Incoming {
     /// Takes a message that was read without a warning, and the document with the trace to which it belongs.
     fn new(
         name: Name,
-        message: Message,
+        message: Box<Message>,
         routed: Option<Routed>,
         fingerprint: Fingerprint,
         (document, trace): (&[u8], Option<&str>),
@@ -227,6 +225,23 @@ impl Incoming {
         }
     }
 
+    /// Takes a message that was skimmed, and its document with the trace to which it belongs. Nothing if it must be
+    /// read after all.
+    pub(crate) fn skimmed(
+        skimmed: Skimmed<'_>,
+        document: (&[u8], Option<&str>),
+        is_schema: impl FnOnce(&str) -> bool,
+    ) -> Option<Self> {
+        // The guarantee of a sign of life is another one, which its route says.
+        if skimmed.schema.is_some_and(is_schema) || skimmed.message.kind == Kind::AgentHeartbeat {
+            return None;
+        }
+        let Written { text, is_compact } = skimmed.written;
+        let fingerprint =
+            if is_compact { hash(text.as_bytes()) } else { hash(json::compact(text).as_bytes()) };
+        Some(Incoming::new(Name::Convoke, skimmed.message, None, fingerprint, document))
+    }
+
     /// Sends it to others than it says, as its sender asks beside the document. The same document to others is
     /// another message.
     pub fn send_to(&mut self, to: Vec<Address>) {
@@ -241,14 +256,13 @@ impl Incoming {
         if let Some(envelope) = Envelope::open(&self.envelope) {
             self.envelope = Envelope { to: Some(&addresses), ..envelope }.to_bytes();
         }
-        self.message.to.clone_from(&to);
-        self.to = to;
+        (self.message.to, self.to) = (to, None);
         addresses
     }
 
     /// Returns to whom it goes.
     pub fn to(&self) -> &[Address] {
-        &self.to
+        self.to.as_deref().unwrap_or(&self.message.to)
     }
 
     /// Returns the role, topic or channel of which its sender says by it that it is a member.
@@ -280,7 +294,7 @@ impl Incoming {
         let fallback = wishes.map(|wishes| wishes.fallback.as_slice()).unwrap_or_default();
         Accept {
             from,
-            to: &self.to,
+            to: self.to(),
             kind: message.kind,
             priority: self.priority,
             guarantee: self.guarantee,
@@ -318,21 +332,17 @@ impl Incoming {
     }
 }
 
-/// Returns to whom a message goes on the bus.
-fn addresses(dialect: Name, message: &Message) -> Vec<Address> {
-    let anyone = || ANYONE.parse().into_iter().collect();
+/// Returns to whom a message goes on the bus, where that is not to whom it says.
+fn addresses(dialect: Name, message: &Message) -> Option<Vec<Address>> {
     let is_open = dialect == Name::Bus && is_for_the_bus(&message.to) && asks(message.kind);
     if message.to.is_empty() || is_open {
-        return anyone();
+        return Some(ANYONE.parse().into_iter().collect());
     }
-    let everyone = || match (dialect, &message.thread) {
-        // A channel document for all reaches the members of its channel.
-        (Name::Channel, Some(thread)) => Address::Channel(dialect_channel::channel_of(thread.as_str())),
-        (Name::Comms | Name::Coord | Name::Bus | Name::Channel | Name::Wire | Name::Convoke, _) => {
-            Address::All
-        }
-    };
-    message.to.iter().map(|to| if *to == Address::All { everyone() } else { to.clone() }).collect()
+    // A channel document for all reaches the members of its channel.
+    let thread = message.thread.as_ref().filter(|_| dialect == Name::Channel)?;
+    let members = || Address::Channel(dialect_channel::channel_of(thread.as_str()));
+    let to = message.to.iter().map(|to| if *to == Address::All { members() } else { to.clone() });
+    Some(to.collect())
 }
 
 /// Tells whether a message names nobody but the bus itself.

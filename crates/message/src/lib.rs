@@ -69,7 +69,7 @@ pub use name::{AddressError, AgentName, ChannelName, RoleName, TopicName};
 pub use origin::{Dialect, Origin};
 pub use presence::{Presence, PresenceState};
 pub use receipt::{Receipt, RecipientReceipt, StageEntry, Warning};
-pub use skim::{Skimmed, skim};
+pub use skim::{Skimmed, skim, skim_value};
 pub use stage::{Reachability, Stage};
 pub use task_status::TaskStatus;
 pub use timestamp::{Timestamp, TimestampError, WrittenTimestamp};

@@ -5,7 +5,7 @@
 
 use std::str::FromStr;
 
-use json::{Limits, Scan, Value};
+use json::{Limits, Scan, Value, Written};
 
 use crate::decode::VERSION;
 use crate::limits::{FALLBACKS_MAX, LIST_ITEMS_MAX, RECIPIENTS_MAX, RETRIES_MAX};
@@ -20,12 +20,12 @@ use crate::{
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Skimmed<'a> {
-    /// The message, without what it says.
-    pub message: Message,
+    /// The message, without what it says. It is large, and handed on.
+    pub message: Box<Message>,
     /// The schema that it names for its content.
     pub schema: Option<&'a str>,
-    /// Whether its text has no blanks between its tokens.
-    pub is_compact: bool,
+    /// The document as it was written.
+    pub written: Written<'a>,
 }
 
 /// The fields that are kept, as far as they were found.
@@ -54,14 +54,20 @@ struct Found<'a> {
 /// Skims a message; nothing if it must be read. What is skimmed has no origin.
 pub fn skim(text: &str, limits: Limits) -> Option<Skimmed<'_>> {
     let mut scan = Scan::of(text, limits)?;
+    let skimmed = skim_value(&mut scan)?;
+    scan.end()?;
+    Some(skimmed)
+}
+
+/// Skims a message that stands in another text.
+pub fn skim_value<'a>(scan: &mut Scan<'a>) -> Option<Skimmed<'a>> {
     let mut found = Found::default();
-    scan.object(|scan, key| found.field(scan, key))?;
-    let is_compact = scan.end()?;
+    let ((), written) = scan.with_text(|scan| scan.object(|scan, key| found.field(scan, key)))?;
     if found.to.is_empty() || found.is_odd() {
         return None;
     }
     let schema = found.schema;
-    Some(Skimmed { message: found.message()?, schema, is_compact })
+    Some(Skimmed { message: found.message()?, schema, written })
 }
 
 impl<'a> Found<'a> {
@@ -123,8 +129,8 @@ impl<'a> Found<'a> {
         self.id.is_some_and(|id| !id.is_v7()) || is_before(&self.expires) || is_before(&self.deadline)
     }
 
-    fn message(self) -> Option<Message> {
-        Some(Message {
+    fn message(self) -> Option<Box<Message>> {
+        Some(Box::new(Message {
             id: self.id,
             native_id: self.native_id,
             thread: self.thread,
@@ -140,7 +146,7 @@ impl<'a> Found<'a> {
             status: self.status,
             presence: self.presence,
             ..Message::new(self.kind?, self.from?, self.to)
-        })
+        }))
     }
 }
 
@@ -171,7 +177,8 @@ fn wishes(scan: &mut Scan<'_>, wishes: &mut DeliveryWishes) -> Option<()> {
 
 /// Takes a value and reads it; nothing if there is anything to say about it.
 fn part<T>(scan: &mut Scan<'_>, read: impl FnOnce(Value<'_>, &mut Place<'_, '_>) -> Option<T>) -> Option<T> {
-    read::without_a_word(json::parse_str(scan.raw()?, Limits::DOCUMENT).ok()?, read)
+    let ((), written) = scan.with_text(Scan::skip)?;
+    read::without_a_word(json::parse_str(written.text, Limits::DOCUMENT).ok()?, read)
 }
 
 /// Takes a string that must pass the check of its type.

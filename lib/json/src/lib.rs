@@ -33,7 +33,7 @@ pub use finding::{Finding, Findings, Source, excerpt};
 pub use number::Number;
 pub use parse::{Limits, ParseError, ParseErrorKind, parse, parse_str};
 pub use path::Path;
-pub use scan::Scan;
+pub use scan::{Scan, Written};
 pub use shallow::{NotAnObject, Shallow};
 pub use value::{Object, Value};
 pub use write::{write_string, write_value};

@@ -22,6 +22,15 @@ pub struct Scan<'a> {
     is_compact: bool,
 }
 
+/// A value as it was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Written<'a> {
+    /// Its text.
+    pub text: &'a str,
+    /// Whether there are no blanks between its tokens.
+    pub is_compact: bool,
+}
+
 impl<'a> Scan<'a> {
     /// Starts at the value of a text; nothing if the text is too large.
     pub fn of(text: &'a str, limits: Limits) -> Option<Self> {
@@ -41,10 +50,10 @@ impl<'a> Scan<'a> {
         Some(scan)
     }
 
-    /// Ends the scan: nothing may follow. Tells whether there were no blanks between the tokens.
-    pub fn end(mut self) -> Option<bool> {
+    /// Ends the scan: nothing may follow.
+    pub fn end(mut self) -> Option<()> {
         self.skip_space();
-        (self.at == self.text.len()).then_some(self.is_compact)
+        (self.at == self.text.len()).then_some(())
     }
 
     /// Takes an object; `each` is called with every key, in order, and takes its value.
@@ -110,6 +119,11 @@ impl<'a> Scan<'a> {
         self.text.get(begin..end)
     }
 
+    /// Tells whether a string stands here.
+    pub fn is_string(&self) -> bool {
+        self.peek() == Some(b'"')
+    }
+
     /// Takes `null`, if it stands here.
     pub fn null(&mut self) -> bool {
         self.word("null").is_some()
@@ -163,11 +177,14 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Takes any value as it was written.
-    pub fn raw(&mut self) -> Option<&'a str> {
+    /// Takes a value by `take`; returns also how it was written.
+    pub fn with_text<T>(&mut self, take: impl FnOnce(&mut Self) -> Option<T>) -> Option<(T, Written<'a>)> {
         let begin = self.at;
-        self.skip()?;
-        self.text.get(begin..self.at)
+        let outer_is_compact = std::mem::replace(&mut self.is_compact, true);
+        let taken = take(self)?;
+        let written = Written { text: self.text.get(begin..self.at)?, is_compact: self.is_compact };
+        self.is_compact &= outer_is_compact;
+        Some((taken, written))
     }
 
     /// Takes any value.
