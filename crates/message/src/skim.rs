@@ -82,20 +82,21 @@ impl<'a> Found<'a> {
             "kind" => word(scan, Kind::from_name, &mut self.kind),
             "from" => parsed(scan, &mut self.from),
             "to" => list(scan, RECIPIENTS_MAX, &mut self.to),
-            "id" => parsed(scan, &mut self.id),
+            "text" | "title" | "code" | "mime" => scan.skip_string(),
+            "data" | "result" => scan.skip(),
             "native_id" => parsed(scan, &mut self.native_id),
+            "task" => parsed(scan, &mut self.task),
             "thread" => parsed(scan, &mut self.thread),
             "reply_to" => parsed(scan, &mut self.reply_to),
             "correlation" => parsed(scan, &mut self.correlation),
-            "task" => parsed(scan, &mut self.task),
+            "id" => parsed(scan, &mut self.id),
             "priority" => word(scan, Priority::from_name, &mut self.priority),
             "severity" => word(scan, Severity::from_name, &mut self.severity),
+            "status" => word(scan, TaskStatus::from_name, &mut self.status),
             "created" => parsed(scan, &mut self.created),
             "expires" => parsed(scan, &mut self.expires),
             "deadline" => parsed(scan, &mut self.deadline),
             "delivery" => wishes(scan, self.delivery.insert(Box::default())),
-            "status" => word(scan, TaskStatus::from_name, &mut self.status),
-            "title" | "text" | "code" | "mime" => scan.skip_string(),
             "blob" => parsed::<Uri>(scan, &mut None),
             "refs" => list::<Uri>(scan, LIST_ITEMS_MAX, &mut Vec::new()),
             "schema" => {
@@ -115,7 +116,7 @@ impl<'a> Found<'a> {
             }
             // What a message was made of says more than the message.
             "origin" => None,
-            // The sender's own: `data`, `result` and what we do not know.
+            // What we do not know is the sender's own.
             _ => scan.skip(),
         }
     }

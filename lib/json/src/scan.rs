@@ -125,8 +125,9 @@ impl<'a> Scan<'a> {
     }
 
     /// Takes `null`, if it stands here.
+    #[inline]
     pub fn null(&mut self) -> bool {
-        self.word("null").is_some()
+        self.peek() == Some(b'n') && self.word("null").is_some()
     }
 
     /// Takes `true` or `false`.

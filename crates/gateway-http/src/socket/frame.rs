@@ -173,18 +173,20 @@ pub(super) fn receipt(reference: Option<&str>, receipt: &message::Receipt) -> St
     begin("receipt", reference).members(&receipt.to_value()).end()
 }
 
-/// Writes the short form of a receipt.
+/// Writes the short form of a receipt. There is one for every message, so no formatter is asked.
 pub(super) fn brief(reference: Option<&str>, id: message::MessageId, stage: &str, duplicate: bool) -> String {
-    use std::fmt::Write;
-    let mut text = String::with_capacity(128);
+    let mut text = String::with_capacity(128 + reference.map_or(0, str::len));
     text.push_str("{\"op\":\"receipt\",");
     if let Some(reference) = reference {
         text.push_str("\"ref\":");
         text.push_str(reference);
         text.push(',');
     }
-    write!(text, "\"id\":\"{id}\",\"stage\":\"{stage}\",\"duplicate\":{duplicate}}}")
-        .expect("a string takes whatever is written");
+    text.push_str("\"id\":\"");
+    id.push_to(&mut text);
+    text.push_str("\",\"stage\":\"");
+    text.push_str(stage);
+    text.push_str(if duplicate { "\",\"duplicate\":true}" } else { "\",\"duplicate\":false}" });
     text
 }
 
