@@ -13,6 +13,7 @@ pub(crate) mod frames;
 pub(crate) mod http;
 mod idle;
 pub(crate) mod input;
+mod instructions;
 mod latency;
 pub(crate) mod nats;
 pub(crate) mod redis;
@@ -47,7 +48,7 @@ pub(crate) const AREA: Area = Area {
     summary: "publish, consume and wait beside NATS JetStream and Redis, each its real server",
     measure,
     smoke,
-    callgrind,
+    callgrind: instructions::count,
     work,
 };
 
@@ -166,13 +167,11 @@ fn smoke(options: &Options) -> anyhow::Result<Outcome> {
     Ok(Outcome::Agreed)
 }
 
-fn callgrind(_: &Options) -> anyhow::Result<Outcome> {
-    progress("skipped: the peers are other processes, so no instructions are counted");
-    Ok(Outcome::Agreed)
-}
-
 /// Publishes on one side only, for a profiler: `ours-4x64` has 4 connections with 64 documents in flight on each.
 fn work(what: &str, passes: u64) -> anyhow::Result<()> {
+    if instructions::work(what, passes)? {
+        return Ok(());
+    }
     let wrong = || format!("there is no work {what:?}: say SIDE-CONNECTIONSxWINDOW, such as ours-4x64");
     let (name, shape) = what.rsplit_once('-').with_context(wrong)?;
     let (connections, window) = shape.split_once('x').with_context(wrong)?;

@@ -7,6 +7,8 @@
 
 mod frame;
 mod reader;
+#[cfg(test)]
+mod tests;
 mod writer;
 
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;

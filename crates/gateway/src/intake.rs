@@ -4,12 +4,14 @@ use std::time::Duration;
 
 use broker::{Accept, AgentKey, Fingerprint, Identity, Saying, Time};
 use dialect::{Name, Names};
-use json::{Finding, Limits, Object, ParseError, Value};
+use json::{Finding, Limits, Object, ParseError, Value, Written};
 use message::{
-    Address, AgentRef, Envelope, Guarantee, Kind, Message, Mode, Origin, Priority, Timestamp, Warning,
+    Address, AgentRef, Envelope, Guarantee, Kind, Message, Mode, Origin, Priority, Skimmed, Timestamp,
+    Warning,
 };
 use translate::{Carry, Options, Reports};
 
+use crate::work::speaks_of_work;
 use crate::{SealKey, Work, lexicons};
 
 /// How often a message that does not say is tried is the broker's to say; how long each recipient has by default,
@@ -22,12 +24,13 @@ const ANYONE: &str = "roles.any";
 #[derive(Debug)]
 pub struct Incoming {
     /// What it is routed by; its content is in the document alone.
-    pub message: Message,
+    pub message: Box<Message>,
     /// The language in which it is written.
     pub dialect: Name,
     /// What was odd about it.
     pub warnings: Vec<Warning>,
-    to: Vec<Address>,
+    /// To whom it goes, where that is not to whom the message says.
+    to: Option<Vec<Address>>,
     joins: Option<Address>,
     priority: Priority,
     guarantee: Guarantee,
@@ -92,6 +95,20 @@ pub struct Asking<'a> {
 /// Reads a document in a dialect, or in whichever it looks like. One that the bus itself had translated is restored
 /// to what its sender wrote, with what was edited since.
 pub fn receive(bytes: &[u8], dialect: Option<Name>, reading: Reading<'_>) -> Result<Incoming, IntakeError> {
+    if dialect == Some(Name::Convoke)
+        && let Some(incoming) = skim(bytes, reading)
+    {
+        return Ok(incoming);
+    }
+    receive_unusual(bytes, dialect, reading)
+}
+
+/// Reads a document in a dialect, or in whichever it looks like, however it is written.
+pub(crate) fn receive_unusual(
+    bytes: &[u8],
+    dialect: Option<Name>,
+    reading: Reading<'_>,
+) -> Result<Incoming, IntakeError> {
     let value = json::parse(bytes, reading.limits).map_err(IntakeError::Json)?;
     let name = dialect.or_else(|| translate::detect(&value)).ok_or(IntakeError::UnknownDialect)?;
     receive_parsed(bytes, value, name, reading)
@@ -131,26 +148,20 @@ fn read(bytes: &[u8], value: Value<'_>, name: Name, reading: Reading<'_>) -> Res
     }
     let work = Work::of(&message);
     message.let_content_go();
-    let asked = message.delivery.as_deref();
-    let guarantee = asked.and_then(|wishes| wishes.guarantee);
-    let guarantee = guarantee.or(routed.as_ref().map(|route| route.guarantee));
-    let is_live_only = asked.is_some_and(|wishes| wishes.live_only);
+    let warnings = decoded.warnings.into_kept().into_iter().map(Warning::from).collect();
     Ok(Incoming {
-        to: addresses(name, &message),
-        joins: joined(name, &message),
-        priority: routed
-            .as_ref()
-            .map_or(message.priority.unwrap_or(Priority::Normal), |route| route.priority),
-        guarantee: guarantee.unwrap_or(Guarantee::AtLeastOnce),
-        live_only: is_live_only || routed.as_ref().is_some_and(|route| route.live_only),
-        lifetime_ms: routed.and_then(|route| route.lifetime_ms),
-        fingerprint,
-        envelope: Envelope::seal(name, reading.trace, bytes),
-        dialect: name,
-        warnings: decoded.warnings.into_kept().into_iter().map(Warning::from).collect(),
-        message,
+        warnings,
         work,
+        ..Incoming::new(name, Box::new(message), routed, fingerprint, (bytes, reading.trace))
     })
+}
+
+/// Reads an ordinary document of our own dialect in one pass. Nothing if it is another: whatever is wrong or odd about
+/// it, or whatever it was made of, is found by reading it.
+fn skim(bytes: &[u8], reading: Reading<'_>) -> Option<Incoming> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let skimmed = message::skim(text, reading.limits)?;
+    Incoming::skimmed(skimmed, (bytes, reading.trace), |schema| reading.lexicons.document(schema).is_some())
 }
 
 /// What a route says that a message does not.
@@ -190,6 +201,55 @@ fn restored(
 }
 
 impl Incoming {
+    /// Takes a message that was read without a warning, and the document with the trace to which it belongs.
+    fn new(
+        name: Name,
+        message: Box<Message>,
+        routed: Option<Routed>,
+        fingerprint: Fingerprint,
+        (document, trace): (&[u8], Option<&str>),
+    ) -> Self {
+        let asked = message.delivery.as_deref();
+        let guarantee = asked.and_then(|wishes| wishes.guarantee);
+        let guarantee = guarantee.or(routed.as_ref().map(|route| route.guarantee));
+        let is_live_only = asked.is_some_and(|wishes| wishes.live_only);
+        Incoming {
+            to: addresses(name, &message),
+            joins: joined(name, &message),
+            priority: routed
+                .as_ref()
+                .map_or(message.priority.unwrap_or(Priority::Normal), |route| route.priority),
+            guarantee: guarantee.unwrap_or(Guarantee::AtLeastOnce),
+            live_only: is_live_only || routed.as_ref().is_some_and(|route| route.live_only),
+            lifetime_ms: routed.and_then(|route| route.lifetime_ms),
+            fingerprint,
+            work: None,
+            envelope: Envelope::seal(name, trace, document),
+            dialect: name,
+            warnings: Vec::new(),
+            message,
+        }
+    }
+
+    /// Takes a message that was skimmed, and its document with the trace to which it belongs. Nothing if it must be
+    /// read after all.
+    pub(crate) fn skimmed(
+        skimmed: Skimmed<'_>,
+        document: (&[u8], Option<&str>),
+        is_schema: impl FnOnce(&str) -> bool,
+    ) -> Option<Self> {
+        // The guarantee of a sign of life is another one, which its route says.
+        let kind = skimmed.message.kind;
+        let tells_more = kind == Kind::AgentHeartbeat || speaks_of_work(kind);
+        if skimmed.schema.is_some_and(is_schema) || tells_more {
+            return None;
+        }
+        let Written { text, is_compact } = skimmed.written;
+        let fingerprint =
+            if is_compact { hash(text.as_bytes()) } else { hash(json::compact(text).as_bytes()) };
+        Some(Incoming::new(Name::Convoke, skimmed.message, None, fingerprint, document))
+    }
+
     /// Sends it to others than it says, as its sender asks beside the document. The same document to others is
     /// another message.
     pub fn send_to(&mut self, to: Vec<Address>) {
@@ -204,14 +264,13 @@ impl Incoming {
         if let Some(envelope) = Envelope::open(&self.envelope) {
             self.envelope = Envelope { to: Some(&addresses), ..envelope }.to_bytes();
         }
-        self.message.to.clone_from(&to);
-        self.to = to;
+        (self.message.to, self.to) = (to, None);
         addresses
     }
 
     /// Returns to whom it goes.
     pub fn to(&self) -> &[Address] {
-        &self.to
+        self.to.as_deref().unwrap_or(&self.message.to)
     }
 
     /// Returns the role, topic or channel of which its sender says by it that it is a member.
@@ -248,7 +307,7 @@ impl Incoming {
         let fallback = wishes.map(|wishes| wishes.fallback.as_slice()).unwrap_or_default();
         Accept {
             from,
-            to: &self.to,
+            to: self.to(),
             kind: message.kind,
             priority: self.priority,
             guarantee: self.guarantee,
@@ -287,21 +346,17 @@ impl Incoming {
     }
 }
 
-/// Returns to whom a message goes on the bus.
-fn addresses(dialect: Name, message: &Message) -> Vec<Address> {
-    let anyone = || ANYONE.parse().into_iter().collect();
+/// Returns to whom a message goes on the bus, where that is not to whom it says.
+fn addresses(dialect: Name, message: &Message) -> Option<Vec<Address>> {
     let is_open = dialect == Name::Bus && is_for_the_bus(&message.to) && asks(message.kind);
     if message.to.is_empty() || is_open {
-        return anyone();
+        return Some(ANYONE.parse().into_iter().collect());
     }
-    let everyone = || match (dialect, &message.thread) {
-        // A channel document for all reaches the members of its channel.
-        (Name::Channel, Some(thread)) => Address::Channel(dialect_channel::channel_of(thread.as_str())),
-        (Name::Comms | Name::Coord | Name::Bus | Name::Channel | Name::Wire | Name::Convoke, _) => {
-            Address::All
-        }
-    };
-    message.to.iter().map(|to| if *to == Address::All { everyone() } else { to.clone() }).collect()
+    // A channel document for all reaches the members of its channel.
+    let thread = message.thread.as_ref().filter(|_| dialect == Name::Channel)?;
+    let members = || Address::Channel(dialect_channel::channel_of(thread.as_str()));
+    let to = message.to.iter().map(|to| if *to == Address::All { members() } else { to.clone() });
+    Some(to.collect())
 }
 
 /// Tells whether a message names nobody but the bus itself.
@@ -329,7 +384,6 @@ fn joined(dialect: Name, message: &Message) -> Option<Address> {
 ///
 /// A fast hash is enough: it is compared only with documents of the same sender, who would deceive nobody but itself.
 fn fingerprint(dialect: Name, document: &Value<'_>, bytes: &[u8]) -> Fingerprint {
-    let hash = |text: &[u8]| Fingerprint(xxhash_rust::xxh3::xxh3_128(text).to_le_bytes());
     match dialect {
         // A sender that tries again counts its tries.
         Name::Coord => {
@@ -345,6 +399,10 @@ fn fingerprint(dialect: Name, document: &Value<'_>, bytes: &[u8]) -> Fingerprint
             text.map_or_else(|_| hash(bytes), |text| hash(text.as_bytes()))
         }
     }
+}
+
+fn hash(text: &[u8]) -> Fingerprint {
+    Fingerprint(xxhash_rust::xxh3::xxh3_128(text).to_le_bytes())
 }
 
 pub(crate) fn time(at: Timestamp) -> Time {

@@ -5,7 +5,7 @@
 use broker::{AgentKey, Command, Receipted, Reply};
 use dialect::Name;
 use json::{Finding, Source};
-use message::{Kind, PresenceState, RecipientReceipt};
+use message::{Kind, PresenceState, RecipientReceipt, Skimmed};
 use node::{Awaited, Turn};
 
 use crate::intake::is_for_the_bus;
@@ -47,6 +47,16 @@ impl Sending {
         let from = sender(hub, principal, &incoming)?;
         let key = asking.key.map(str::to_owned);
         Ok(Sending { incoming, from, key, wait_ms: asking.wait_ms, hold: asking.hold })
+    }
+
+    /// Takes an ordinary document that was skimmed where it came in, and checks whose it is. Nothing if it must be
+    /// read.
+    pub fn skimmed(hub: &Hub, principal: &Principal, skimmed: Skimmed<'_>) -> Result<Option<Self>, Problem> {
+        let document = (skimmed.written.text.as_bytes(), None);
+        let is_schema = |schema: &str| hub.lexicons().document(schema).is_some();
+        let Some(incoming) = Incoming::skimmed(skimmed, document, is_schema) else { return Ok(None) };
+        let from = sender(hub, principal, &incoming)?;
+        Ok(Some(Sending::of(incoming, from)))
     }
 
     /// Takes a document that was read and is its sender's.

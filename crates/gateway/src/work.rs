@@ -124,7 +124,8 @@ impl Work {
     }
 }
 
-fn speaks_of_work(kind: Kind) -> bool {
+/// Tells whether a message of this kind says something about work.
+pub(crate) fn speaks_of_work(kind: Kind) -> bool {
     match kind {
         Kind::TaskRequest
         | Kind::TaskClaim

@@ -29,6 +29,8 @@ const EVENTS_PER_TEXT: u64 = 16;
 
 /// Events in a second from which on the log moves fast: what nobody asks for then waits until it is calmer.
 const FAST_EVENTS: u128 = 2_000;
+/// How long the log must have been slow to be calm: a disk that hesitates makes nobody wait who was not waiting.
+const CALM: Duration = Duration::from_millis(100);
 /// How long the thread rests before it looks again how fast the log moves.
 const REST: Duration = Duration::from_millis(20);
 /// Events that wait at most while the thread rests.
@@ -49,6 +51,8 @@ struct Worker<'s> {
     words: String,
     /// When it was last looked how fast the log moves, and how far it had come.
     looked: (Instant, Seq),
+    /// When the log was last seen to move fast.
+    fast_at: Option<Instant>,
 }
 
 /// Follows the log until `wait` says that it is over.
@@ -107,7 +111,7 @@ fn now() -> Instant {
 impl<'s> Worker<'s> {
     fn new(shared: &'s Shared, store: Store, fold: Fold, marks: Marks) -> Self {
         let (sequences, words) = (Sequences::default(), String::new());
-        Worker { shared, store, fold, sequences, marks, words, looked: (now(), Seq(0)) }
+        Worker { shared, store, fold, sequences, marks, words, looked: (now(), Seq(0)), fast_at: None }
     }
 
     /// Checks a file that was not closed, and notes that it is open.
@@ -151,12 +155,16 @@ impl<'s> Worker<'s> {
         Ok(())
     }
 
-    /// Tells whether the log moves fast, by how much came since it was last looked.
+    /// Tells whether the log moves fast or did so a moment ago, by how much came since it was last looked.
     fn is_fast(&mut self, durable: Seq) -> bool {
         let now = now();
         let (looked, seen) = std::mem::replace(&mut self.looked, (now, durable));
         let came = durable.0.saturating_sub(seen.0);
-        seen > Seq(0) && u128::from(came) * 1_000_000 > FAST_EVENTS * now.duration_since(looked).as_micros()
+        let elapsed_us = now.duration_since(looked).as_micros();
+        if seen > Seq(0) && u128::from(came) * 1_000_000 > FAST_EVENTS * elapsed_us {
+            self.fast_at = Some(now);
+        }
+        self.fast_at.is_some_and(|fast_at| now.duration_since(fast_at) < CALM)
     }
 
     /// Tells whether texts wait to be indexed.

@@ -73,6 +73,10 @@ pub(crate) fn check_opaque(text: &str, bytes_max: usize) -> Result<(), TextError
     if text.len() > bytes_max {
         return Err(TextError::TooLong { bytes: text.len(), bytes_max });
     }
+    // Most have nothing else, which is seen at once.
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return Ok(());
+    }
     match text.chars().find(|character| character.is_control()) {
         Some(found) => Err(TextError::Control { found }),
         None => Ok(()),

@@ -70,6 +70,11 @@ impl MessageId {
     pub fn unix_millis(self) -> Option<u64> {
         self.0.unix_millis()
     }
+
+    /// Writes the id at the end of a text, as it is displayed.
+    pub fn push_to(self, text: &mut String) {
+        self.0.push_to(text);
+    }
 }
 
 impl DeliveryId {

@@ -2,7 +2,8 @@
 //!
 //! A [`Message`] is plain owned data. Names, ids, times and durations are types of their own, checked once where
 //! they come in. [`decode`] reads the `convoke` dialect and reports everything that is wrong with a document;
-//! [`Message::encode`] writes it. Fields that we do not know are kept in `extra` and written again.
+//! [`Message::encode`] writes it; [`skim`] looks only for what a message is routed by. Fields that we do not know are
+//! kept in `extra` and written again.
 //!
 //! This crate does no I/O, reads no clock and draws no random numbers: time and random bits are arguments. It
 //! knows the names of the other dialects and nothing else of them. No type of another library is in its interface.
@@ -38,6 +39,7 @@ mod origin;
 mod presence;
 mod read;
 mod receipt;
+mod skim;
 mod stage;
 mod task_status;
 mod timestamp;
@@ -67,6 +69,7 @@ pub use name::{AddressError, AgentName, ChannelName, RoleName, TopicName};
 pub use origin::{Dialect, Origin};
 pub use presence::{Presence, PresenceState};
 pub use receipt::{Receipt, RecipientReceipt, StageEntry, Warning};
+pub use skim::{Skimmed, skim, skim_value};
 pub use stage::{Reachability, Stage};
 pub use task_status::TaskStatus;
 pub use timestamp::{Timestamp, TimestampError, WrittenTimestamp};

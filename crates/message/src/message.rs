@@ -91,6 +91,7 @@ impl Message {
         (self.title, self.text, self.code, self.schema, self.mime) = (None, None, None, None, None);
         (self.data, self.result, self.blob) = (None, None, None);
         (self.attachments, self.refs, self.extra) = (Vec::new(), Vec::new(), Object::new());
+        (self.error, self.metrics, self.gate, self.brief, self.handoff) = (None, None, None, None, None);
     }
 
     /// Makes a message of which nothing else is known.

@@ -51,6 +51,16 @@ pub(crate) fn document<T>(
     }
 }
 
+/// Reads a part of a document about which there is nothing to say, neither good nor bad.
+pub(crate) fn without_a_word<T>(
+    value: Value<'_>,
+    read: impl FnOnce(Value<'_>, &mut Place<'_, '_>) -> Option<T>,
+) -> Option<T> {
+    let mut report = Report { errors: Findings::new(FINDINGS_MAX), warnings: Findings::new(FINDINGS_MAX) };
+    let read = read(value, &mut Place { path: &Path::ROOT, report: &mut report })?;
+    (report.errors.is_empty() && report.warnings.is_empty()).then_some(read)
+}
+
 /// Reads any string.
 pub(crate) fn string(value: Value<'_>, place: &mut Place<'_, '_>) -> Option<String> {
     text(value, place).map(Cow::into_owned)

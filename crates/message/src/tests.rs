@@ -8,6 +8,7 @@ mod generators;
 mod ids;
 mod properties;
 mod receipts;
+mod skimming;
 mod timestamps;
 mod vectors;
 mod vocabulary;

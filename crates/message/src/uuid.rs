@@ -70,9 +70,10 @@ impl FromStr for Uuid {
 
 const HEX: &[u8; 16] = b"0123456789abcdef";
 
-impl fmt::Display for Uuid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut text = [b'-'; 36];
+impl Uuid {
+    /// Returns the characters of the id.
+    fn characters(self) -> [u8; TEXT_BYTES] {
+        let mut text = [b'-'; TEXT_BYTES];
         let mut at = 0;
         for (number, byte) in self.0.iter().enumerate() {
             if matches!(number, 4 | 6 | 8 | 10) {
@@ -82,7 +83,18 @@ impl fmt::Display for Uuid {
             text[at + 1] = HEX[usize::from(byte & 15)];
             at += 2;
         }
-        f.write_str(std::str::from_utf8(&text).unwrap_or_default())
+        text
+    }
+
+    /// Writes the id at the end of a text, without the detour of a formatter.
+    pub(crate) fn push_to(self, text: &mut String) {
+        text.push_str(std::str::from_utf8(&self.characters()).unwrap_or_default());
+    }
+}
+
+impl fmt::Display for Uuid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(std::str::from_utf8(&self.characters()).unwrap_or_default())
     }
 }
 

@@ -6,9 +6,14 @@ use std::fmt;
 use crate::{Number, Object, Value};
 
 /// Nesting that the recursion of this crate can always stand, whatever limit the caller asks for.
-const DEPTH_CEILING: usize = 512;
+pub(crate) const DEPTH_CEILING: usize = 512;
 /// Up to this many members a key is compared with those before it; beyond, the keys are sorted once.
 const MEMBERS_COMPARED_MAX: usize = 32;
+
+/// Chunks of eight bytes after which a text is no longer short.
+const SHORT_CHUNKS: usize = 4;
+/// Bytes of a long text that are looked at together.
+const LONG_CHUNK_BYTES: usize = 64;
 
 /// What a document may have at most.
 #[derive(Clone, Copy, Debug)]
@@ -298,13 +303,13 @@ impl<'a> Reader<'a> {
     }
 
     fn unicode_escape(&mut self) -> Read<char> {
-        let first = self.hex4(self.at + 2).ok_or(ParseErrorKind::Escape)?;
+        let first = hex4(self.bytes, self.at + 2).ok_or(ParseErrorKind::Escape)?;
         if let Some(plain) = char::from_u32(first) {
             self.at += 6;
             return Ok(plain);
         }
         let second =
-            if self.bytes[self.at + 6..].starts_with(b"\\u") { self.hex4(self.at + 8) } else { None };
+            if self.bytes[self.at + 6..].starts_with(b"\\u") { hex4(self.bytes, self.at + 8) } else { None };
         let pair = match (first, second) {
             (0xd800..=0xdbff, Some(low @ 0xdc00..=0xdfff)) => {
                 char::from_u32(0x1_0000 + ((first - 0xd800) << 10) + (low - 0xdc00))
@@ -314,11 +319,6 @@ impl<'a> Reader<'a> {
         let pair = pair.ok_or(ParseErrorKind::Escape)?;
         self.at += 12;
         Ok(pair)
-    }
-
-    fn hex4(&self, from: usize) -> Option<u32> {
-        let digits = self.bytes.get(from..from + 4)?;
-        digits.iter().try_fold(0, |code, digit| Some(code << 4 | char::from(*digit).to_digit(16)?))
     }
 
     fn number(&mut self) -> Read<Value<'a>> {
@@ -447,21 +447,69 @@ fn too_large(bytes: usize, limits: Limits) -> Result<(), ParseError> {
     Err(ParseError { kind, offset: 0, line: 1, column: 1 })
 }
 
-/// Finds the next quote, backslash or control character, eight bytes at a time.
+/// Reads the four hexadecimal digits of an escape.
+pub(crate) fn hex4(bytes: &[u8], from: usize) -> Option<u32> {
+    let digits = bytes.get(from..from + 4)?;
+    digits.iter().try_fold(0, |code, digit| Some(code << 4 | char::from(*digit).to_digit(16)?))
+}
+
+/// Finds the next quote, backslash or control character: eight bytes at a time in short texts, more in long ones.
+#[inline]
 pub(crate) fn special_from(bytes: &[u8], from: usize) -> usize {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGHS: u64 = 0x8080_8080_8080_8080;
     let mut at = from;
-    while let Some(chunk) = bytes.get(at..at + 8).and_then(|chunk| <[u8; 8]>::try_from(chunk).ok()) {
-        let word = u64::from_le_bytes(chunk);
-        let zero_where = |mask: u64| (word ^ mask).wrapping_sub(ONES) & !(word ^ mask);
-        let control = word.wrapping_sub(ONES * 0x20) & !word;
-        let hits = (zero_where(ONES * 0x22) | zero_where(ONES * 0x5c) | control) & HIGHS;
+    for _ in 0..SHORT_CHUNKS {
+        let Some(chunk) = chunk_at::<8>(bytes, at) else { return special_in_tail(bytes, at) };
+        let hits = specials_in(u64::from_le_bytes(chunk));
         if hits != 0 {
             return at + (hits.trailing_zeros() / 8) as usize;
         }
         at += 8;
     }
-    let is_special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=0x1f);
-    at + bytes[at..].iter().position(is_special).unwrap_or(bytes.len() - at)
+    special_in_long(bytes, at)
+}
+
+/// The same in what follows a text that is not short.
+fn special_in_long(bytes: &[u8], from: usize) -> usize {
+    let mut at = from;
+    while let Some(chunk) = chunk_at::<LONG_CHUNK_BYTES>(bytes, at) {
+        // No branches in here, so that the compiler can take many bytes at once.
+        let hits = chunk.iter().fold(0, |hits, byte| hits | u8::from(is_special(byte)));
+        if hits != 0 {
+            break;
+        }
+        at += LONG_CHUNK_BYTES;
+    }
+    while let Some(chunk) = chunk_at::<8>(bytes, at) {
+        let hits = specials_in(u64::from_le_bytes(chunk));
+        if hits != 0 {
+            return at + (hits.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    special_in_tail(bytes, at)
+}
+
+fn special_in_tail(bytes: &[u8], from: usize) -> usize {
+    let tail = bytes.get(from..).unwrap_or_default();
+    from + tail.iter().position(is_special).unwrap_or(tail.len())
+}
+
+/// Sets the highest bit of the first of eight bytes that is special; bits above it mean nothing.
+#[inline]
+fn specials_in(word: u64) -> u64 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGHS: u64 = 0x8080_8080_8080_8080;
+    let zero_where = |mask: u64| (word ^ mask).wrapping_sub(ONES) & !(word ^ mask);
+    let control = word.wrapping_sub(ONES * 0x20) & !word;
+    (zero_where(ONES * 0x22) | zero_where(ONES * 0x5c) | control) & HIGHS
+}
+
+#[inline]
+fn chunk_at<const BYTES: usize>(bytes: &[u8], at: usize) -> Option<[u8; BYTES]> {
+    bytes.get(at..)?.first_chunk().copied()
+}
+
+#[inline]
+fn is_special(byte: &u8) -> bool {
+    (*byte == b'"') | (*byte == b'\\') | (*byte < 0x20)
 }

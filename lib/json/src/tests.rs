@@ -274,7 +274,7 @@ proptest! {
     }
 
     #[test]
-    fn strings_end_where_a_plain_search_says(before in "[ -~é😀]{0,40}", special in "[\"\\\\\u{0}-\u{1f}]", after in "[ -~]{0,20}") {
+    fn strings_end_where_a_plain_search_says(before in "[ -~é😀]{0,200}", special in "[\"\\\\\u{0}-\u{1f}]", after in "[ -~]{0,20}") {
         let text = format!("\"{}{special}{after}", before.replace(['"', '\\'], ""));
         let plain = text[1..].find(|c: char| c == '"' || c == '\\' || c < ' ').map(|at| at + 1);
         let error = parse_str(&text, Limits::DOCUMENT);
@@ -340,5 +340,83 @@ proptest! {
         members(&text);
         let object = format!("{{\"k\":{}}}", Value::from(text.as_ref()).to_json());
         prop_assert_eq!(members(&object).unwrap().len(), 1);
+    }
+}
+
+/// Goes over a text; tells whether its value is compact, or nothing if the scan gave up.
+fn scanned(text: &str, limits: Limits) -> Option<bool> {
+    let mut scan = crate::Scan::of(text, limits)?;
+    let ((), written) = scan.with_text(crate::Scan::skip)?;
+    scan.end()?;
+    assert_eq!(written.text, text.trim_matches([' ', '\t', '\n', '\r']));
+    Some(written.is_compact)
+}
+
+#[test]
+fn ordinary_texts_are_scanned_to_their_end() {
+    for compact in
+        ["{}", "[]", "-0.5e+7", r#"{"a":[1,{"a":"\u00e9\ud83d\ude00\n"}],"b":[true,false,null]}"#, "\"\""]
+    {
+        assert_eq!(scanned(compact, Limits::DOCUMENT), Some(true), "{compact}");
+        assert_eq!(scanned(&format!(" {compact}\n"), Limits::DOCUMENT), Some(true), "{compact}");
+        assert_eq!(scanned(&format!("[ {compact}]"), Limits::DOCUMENT), Some(false), "{compact}");
+    }
+    let long = format!("\"{}\\\"{}\"", "a long text, ".repeat(40), "é".repeat(200));
+    assert_eq!(scanned(&long, Limits::DOCUMENT), Some(true));
+}
+
+#[test]
+fn a_scan_keeps_the_limits() {
+    let limits = Limits { bytes_max: 20, depth_max: 2, number_bytes_max: 3 };
+    for good in ["[[1]]", "{\"a\":[123]}", "\"eighteen bytes....\""] {
+        assert!(scanned(good, limits).is_some() && parse_str(good, limits).is_ok(), "{good}");
+    }
+    for bad in ["[[[1]]]", "{\"a\":[{}]}", "1234", "\"nineteen bytes.....\"", "{\"a\":1,\"a\":1}"] {
+        assert!(scanned(bad, limits).is_none() && parse_str(bad, limits).is_err(), "{bad}");
+    }
+}
+
+/// A text in which something stands that may matter.
+fn damaged(value: &Value<'_>, damages: &[(prop::sample::Index, &str)]) -> String {
+    let mut text = value.to_string();
+    for (at, what) in damages {
+        let mut at = at.index(text.len() + 1);
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        let end = text[at..].chars().next().map_or(at, |char| at + char.len_utf8());
+        text.replace_range(at..if what.is_empty() { end } else { at }, what);
+    }
+    text
+}
+
+proptest! {
+    #[test]
+    fn what_is_scanned_to_its_end_can_be_read(
+        value in any_value(),
+        damages in prop::collection::vec(
+            (any::<prop::sample::Index>(), prop::sample::select(
+                ["", "", " ", "\n", "\"", "\\", "\\u", "0", "-", ".", "e", ",", ":", "{", "}", "[", "]", "\u{1}"]
+                    .as_slice())),
+            0..3,
+        ),
+    ) {
+        let text = damaged(&value, &damages);
+        if let Some(is_compact) = scanned(&text, Limits::DOCUMENT) {
+            prop_assert!(parse_str(&text, Limits::DOCUMENT).is_ok(), "{}", text);
+            let text = text.trim_matches([' ', '\t', '\n', '\r']);
+            prop_assert_eq!(is_compact, crate::compact(text) == text, "{}", text);
+        }
+    }
+
+    #[test]
+    fn few_plain_keys_are_no_reason_to_give_up(keys in prop::collection::hash_set("[a-z_é]{1,6}", 0..20)) {
+        let members: Object<'_> = keys.iter().map(|key| (key.as_str(), Value::Bool(true))).collect();
+        let text = Value::Object(members).to_string();
+        prop_assert_eq!(scanned(&text, Limits::DOCUMENT), Some(true));
+        if let Some(key) = keys.iter().next() {
+            let twice = text.replacen('{', &format!("{{\"{key}\":1,"), 1);
+            prop_assert_eq!(scanned(&twice, Limits::DOCUMENT), None);
+        }
     }
 }

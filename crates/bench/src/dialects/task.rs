@@ -4,6 +4,7 @@ use std::hint::black_box;
 
 use anyhow::{Context, ensure};
 use dialect::{Name, Names};
+use gateway::{Reading, SealKey};
 use json::Limits;
 use translate::{Carry, Options, Reports, translate};
 
@@ -37,6 +38,8 @@ pub(crate) enum Work {
     Route,
     /// Bytes to a verdict.
     Validate,
+    /// Bytes to what the broker accepts, as a door reads them.
+    Receive,
     /// Text to the text of another dialect.
     Translate { to: Name },
     /// The text of another dialect back to the document that it was made of.
@@ -51,6 +54,7 @@ impl Work {
             Work::Parse => "parse",
             Work::Route => "route",
             Work::Validate => "validate",
+            Work::Receive => "receive",
             Work::Translate { .. } => "translate",
             Work::Restore { .. } => "restore",
         }
@@ -59,7 +63,7 @@ impl Work {
     /// How many times longer than the yardstick it should take at most.
     pub(crate) fn aim(self) -> Option<f64> {
         match self {
-            Work::SerdeJson | Work::Parse => None,
+            Work::SerdeJson | Work::Parse | Work::Receive => None,
             Work::Route => Some(1.5),
             Work::Validate => Some(3.0),
             Work::Translate { .. } | Work::Restore { .. } => Some(10.0),
@@ -69,7 +73,7 @@ impl Work {
     /// The other dialect, where two are concerned.
     pub(crate) fn other(self) -> Option<Name> {
         match self {
-            Work::SerdeJson | Work::Parse | Work::Route | Work::Validate => None,
+            Work::SerdeJson | Work::Parse | Work::Route | Work::Validate | Work::Receive => None,
             Work::Translate { to: other } | Work::Restore { from: other } => Some(other),
         }
     }
@@ -81,7 +85,8 @@ impl Plan {
         let mut plans = Vec::new();
         for document in DIALECTS {
             let others = || DIALECTS.into_iter().filter(move |other| *other != document);
-            let alone = [Work::SerdeJson, Work::Parse, Work::Route, Work::Validate].into_iter();
+            let alone =
+                [Work::SerdeJson, Work::Parse, Work::Route, Work::Validate, Work::Receive].into_iter();
             let there = others().map(|to| Work::Translate { to });
             let back = others().map(|from| Work::Restore { from });
             plans.extend(alone.chain(there).chain(back).map(|work| Plan { document, work }));
@@ -95,7 +100,7 @@ impl Plan {
         match self.work {
             Work::Translate { to } => format!("{document}-to-{to}"),
             Work::Restore { from } => format!("{document}-back-from-{from}"),
-            Work::SerdeJson | Work::Parse | Work::Route | Work::Validate => {
+            Work::SerdeJson | Work::Parse | Work::Route | Work::Validate | Work::Receive => {
                 format!("{document}-{}", self.work.name())
             }
         }
@@ -107,9 +112,12 @@ impl Plan {
         let text = corpus::document(document)?;
         let task = |work, input| Task { plan: Plan { document, work }, input, names: Names::default() };
         match work {
-            Work::SerdeJson | Work::Parse | Work::Route | Work::Validate | Work::Translate { .. } => {
-                Ok(task(work, text.to_owned()))
-            }
+            Work::SerdeJson
+            | Work::Parse
+            | Work::Route
+            | Work::Validate
+            | Work::Receive
+            | Work::Translate { .. } => Ok(task(work, text.to_owned())),
             Work::Restore { from } => {
                 let there = task(Work::Translate { to: from }, text.to_owned());
                 let back = task(work, there.translated(document, from).with_context(|| self.name())?);
@@ -135,6 +143,7 @@ impl Task {
             Work::Validate => figures::run(pace, 1, || {
                 black_box(self.is_valid());
             }),
+            Work::Receive => self.run_receive(pace),
             Work::Translate { to } => self.run_translation(self.plan.document, to, pace),
             Work::Restore { from } => self.run_translation(from, self.plan.document, pace),
         }
@@ -163,6 +172,17 @@ impl Task {
     fn is_valid(&self) -> bool {
         json::parse(self.bytes(), Limits::DOCUMENT)
             .is_ok_and(|value| black_box(translate::dialect(self.plan.document).validate(&value)).is_valid())
+    }
+
+    /// Lets a door read the document, as it would from a peer that says which dialect it speaks.
+    fn run_receive(&self, pace: Pace) -> Timing {
+        let seal = SealKey::new().expect("the system has random numbers");
+        let lexicons = dialect_comms::catalog();
+        let reading =
+            Reading { names: &self.names, seal: &seal, limits: Limits::DOCUMENT, trace: None, lexicons };
+        figures::run(pace, 1, || {
+            black_box(gateway::receive(self.bytes(), Some(self.plan.document), reading).is_ok());
+        })
     }
 
     fn run_translation(&self, from: Name, to: Name, pace: Pace) -> Timing {

@@ -1,9 +1,9 @@
 //! Frames: what stands around a document.
 
-use gateway::{Code, Problem, Token};
-use json::{Limits, Shallow};
-
-use gateway::Answer;
+use dialect::Name;
+use gateway::{Answer, Code, Problem, Token};
+use json::{Limits, Scan, Shallow};
+use message::Skimmed;
 
 /// Bytes of a reference at most.
 const REFERENCE_BYTES_MAX: usize = 256;
@@ -19,6 +19,48 @@ pub(super) struct Frame<'a> {
     document: Option<&'a str>,
     delivery: Option<&'a str>,
     has_wishes: bool,
+}
+
+/// A frame that sends an ordinary document and says nothing else, read in one pass.
+#[derive(Debug)]
+pub(super) struct Ordinary<'a> {
+    /// What the peer calls the frame, as it wrote it.
+    pub(super) reference: Option<&'a str>,
+    pub(super) document: Skimmed<'a>,
+}
+
+impl<'a> Ordinary<'a> {
+    /// Reads a frame; nothing if it must be looked at.
+    pub(super) fn read(text: &'a str) -> Option<Self> {
+        let mut scan = Scan::of(text, Limits::DOCUMENT)?;
+        let (mut is_send, mut reference, mut document) = (false, None, None);
+        scan.object(|scan, key| {
+            match key {
+                "op" => is_send = scan.string()? == "send",
+                "ref" => {
+                    let ((), written) = scan.with_text(|scan| match scan.is_string() {
+                        true => scan.skip_string(),
+                        false => scan.number().map(drop),
+                    })?;
+                    reference = Some(written.text);
+                }
+                "dialect" => {
+                    if scan.string()? != Name::Convoke.name() {
+                        return None;
+                    }
+                }
+                "document" => document = Some(message::skim_value(scan)?),
+                _ => return None,
+            }
+            Some(())
+        })?;
+        scan.end()?;
+        let is_short = reference.is_none_or(|reference| reference.len() <= REFERENCE_BYTES_MAX);
+        if !is_send || !is_short {
+            return None;
+        }
+        Some(Ordinary { reference, document: document? })
+    }
 }
 
 impl<'a> Frame<'a> {
@@ -74,9 +116,9 @@ impl<'a> Frame<'a> {
     }
 
     /// Returns the dialect that is named.
-    pub(super) fn dialect(&self) -> Result<Option<dialect::Name>, Problem> {
+    pub(super) fn dialect(&self) -> Result<Option<Name>, Problem> {
         match self.dialect {
-            None => Ok(Some(dialect::Name::Convoke)),
+            None => Ok(Some(Name::Convoke)),
             Some(value) => gateway::dialect_of(plain(value).unwrap_or_default()),
         }
     }
@@ -131,18 +173,20 @@ pub(super) fn receipt(reference: Option<&str>, receipt: &message::Receipt) -> St
     begin("receipt", reference).members(&receipt.to_value()).end()
 }
 
-/// Writes the short form of a receipt.
+/// Writes the short form of a receipt. There is one for every message, so no formatter is asked.
 pub(super) fn brief(reference: Option<&str>, id: message::MessageId, stage: &str, duplicate: bool) -> String {
-    use std::fmt::Write;
-    let mut text = String::with_capacity(128);
+    let mut text = String::with_capacity(128 + reference.map_or(0, str::len));
     text.push_str("{\"op\":\"receipt\",");
     if let Some(reference) = reference {
         text.push_str("\"ref\":");
         text.push_str(reference);
         text.push(',');
     }
-    write!(text, "\"id\":\"{id}\",\"stage\":\"{stage}\",\"duplicate\":{duplicate}}}")
-        .expect("a string takes whatever is written");
+    text.push_str("\"id\":\"");
+    id.push_to(&mut text);
+    text.push_str("\",\"stage\":\"");
+    text.push_str(stage);
+    text.push_str(if duplicate { "\",\"duplicate\":true}" } else { "\",\"duplicate\":false}" });
     text
 }
 

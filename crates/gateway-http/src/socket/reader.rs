@@ -14,7 +14,7 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::time::timeout;
 
 use super::Receipts;
-use super::frame::{Frame, owned};
+use super::frame::{Frame, Ordinary, owned};
 use super::writer::Out;
 use crate::deliveries::Settling;
 
@@ -134,6 +134,9 @@ impl Reader {
 
     /// Reads a frame. Credit needs no turn.
     fn read(&self, text: &str) -> Option<Op> {
+        if let Some(op) = Ordinary::read(text).and_then(|frame| self.ordinary(frame)) {
+            return Some(op);
+        }
         let frame = match Frame::read(text) {
             Ok(frame) => frame,
             Err(problem) => return Some(refused(None, problem)),
@@ -144,18 +147,19 @@ impl Reader {
         }
     }
 
+    /// Takes a frame that sends an ordinary document; nothing if the document must be read after all.
+    fn ordinary(&self, frame: Ordinary<'_>) -> Option<Op> {
+        let reference = owned(frame.reference);
+        match Sending::skimmed(&self.hub, &self.principal, frame.document) {
+            Ok(sending) => Some(Op::of(reference, sending?)),
+            Err(problem) => Some(refused(reference, problem)),
+        }
+    }
+
     fn op(&self, frame: &Frame<'_>) -> Result<Option<Op>, Problem> {
         let reference = owned(frame.reference());
         match frame.op() {
-            "send" => {
-                let sending = Box::new(self.sending(frame)?);
-                let is_note = sending.is_for_the_bus();
-                Ok(Some(if is_note {
-                    Op::Note { reference, sending }
-                } else {
-                    Op::Send { reference, sending }
-                }))
-            }
+            "send" => Ok(Some(Op::of(reference, self.sending(frame)?))),
             what @ ("ack" | "nack" | "surfaced" | "extend") => {
                 let settling = Settling::read(frame.delivery()?, what, &frame.fields()?)?;
                 Ok(Some(Op::Settle { reference, settling }))
@@ -191,6 +195,15 @@ impl Reader {
 }
 
 impl Op {
+    /// Returns what is done with a document.
+    fn of(reference: Option<Box<str>>, sending: Sending) -> Self {
+        let sending = Box::new(sending);
+        if sending.is_for_the_bus() {
+            return Op::Note { reference, sending };
+        }
+        Op::Send { reference, sending }
+    }
+
     fn carry_out(self, turn: &mut Turn<'_>, agents: &[AgentKey], receipts: Receipts) -> Done {
         match self {
             Op::Send { reference, sending } => accept(turn, sending, receipts, reference),

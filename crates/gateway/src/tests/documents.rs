@@ -185,3 +185,40 @@ fn a_document_without_a_time_has_that_of_its_coming() {
     let home = read(&translated, Name::Coord);
     assert_eq!(write(home.envelope(), Name::Convoke, 1, None).unwrap().text, NOTE);
 }
+
+/// Reads a document as an ordinary one and as any other, and compares what came of it.
+fn agrees(document: &[u8]) {
+    with_reading(|reading| {
+        let show = |outcome: Result<Incoming, IntakeError>| format!("{outcome:?}");
+        let skimmed = show(crate::receive(document, Some(Name::Convoke), reading));
+        let read = show(crate::intake::receive_unusual(document, Some(Name::Convoke), reading));
+        assert_eq!(skimmed, read, "{}", String::from_utf8_lossy(document));
+    });
+}
+
+#[test]
+fn an_ordinary_document_is_taken_in_like_any_other() {
+    let long = NOTE.replace("hello", &"a longer text ".repeat(60));
+    let wishes = r#"{"convoke":1,"native_id":"n-1","kind":"question","from":"ann","to":["bob","all"],"task":"t",
+        "thread":"th","priority":"critical","created":"2026-11-15T10:00:00Z","expires":"2027-11-15T10:00:00Z",
+        "delivery":{"mode":"sync","guarantee":"at_most_once","live_only":true,"fallback":["cid"],"hold":true}}"#;
+    let beat = r#"{"kind":"agent.heartbeat","from":"ann","to":["all"]}"#;
+    for document in [NOTE, &long, wishes, beat, "{", "[]", "", r#"{"kind":"note"}"#] {
+        agrees(document.as_bytes());
+        // Every way of leaving out one byte, or of writing another one in its place.
+        for at in 0..document.len().min(400) {
+            let mut bytes = document.as_bytes().to_vec();
+            bytes.remove(at);
+            agrees(&bytes);
+            for byte in *b"\"\\{[,: 0x\xff" {
+                let mut bytes = document.as_bytes().to_vec();
+                bytes[at] = byte;
+                agrees(&bytes);
+            }
+        }
+    }
+    let folder = testkit::root().join("crates/message/vectors");
+    for entry in ["good", "bad"].iter().flat_map(|name| fs::read_dir(folder.join(name)).unwrap()) {
+        agrees(&fs::read(entry.unwrap().path()).unwrap());
+    }
+}

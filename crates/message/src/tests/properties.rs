@@ -27,14 +27,14 @@ const PARTS: [(&str, &[&str]); 9] = [
 
 /// One change of a byte string.
 #[derive(Clone, Debug)]
-enum Damage {
+pub(super) enum Damage {
     Set(Index, u8),
     Insert(Index, u8),
     Remove(Index),
     Cut(Index),
 }
 
-fn damage() -> impl Strategy<Value = Damage> {
+pub(super) fn damage() -> impl Strategy<Value = Damage> {
     let byte = prop_oneof![any::<u8>(), select(b"{}[]\":,0\\-ntf".as_slice())];
     prop_oneof![
         4 => (any::<Index>(), byte.clone()).prop_map(|(at, byte)| Damage::Set(at, byte)),
@@ -45,7 +45,7 @@ fn damage() -> impl Strategy<Value = Damage> {
 }
 
 impl Damage {
-    fn apply(&self, bytes: &mut Vec<u8>) {
+    pub(super) fn apply(&self, bytes: &mut Vec<u8>) {
         let count = bytes.len();
         if count == 0 {
             return;
@@ -60,7 +60,7 @@ impl Damage {
 }
 
 /// A message with anything in some of its known fields, so that every reader sees everything.
-fn jumble() -> impl Strategy<Value = Value<'static>> {
+pub(super) fn jumble() -> impl Strategy<Value = Value<'static>> {
     let part = select(PARTS.as_slice()).prop_flat_map(|(key, fields)| {
         let members = vec((select(fields), json_value()), 0..6);
         members.prop_map(move |members| {
