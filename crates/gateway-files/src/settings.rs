@@ -1,6 +1,6 @@
 //! What can be set of the door.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// What can be set of the door.
@@ -18,6 +18,14 @@ pub struct Settings {
     pub state: PathBuf,
 }
 
+impl Settings {
+    /// Watches nothing.
+    pub fn none() -> Self {
+        let (roots, state) = (Vec::new(), PathBuf::new());
+        Settings { roots, poll: Duration::ZERO, file_bytes_max: 0, import: false, state }
+    }
+}
+
 /// What can be set of a root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RootSettings {
@@ -29,8 +37,10 @@ pub struct RootSettings {
 
 impl RootSettings {
     /// Reads a root as it is written in settings and flags: a path, perhaps followed by `=` and agents with `+` between them.
-    pub fn parse(text: &str) -> Self {
-        let (path, agents) = text.rsplit_once('=').filter(|(path, _)| !path.is_empty()).unwrap_or((text, ""));
+    pub fn parse(written: &Path) -> Self {
+        let Some((path, agents)) = written.to_str().and_then(|text| text.rsplit_once('=')) else {
+            return RootSettings { path: written.to_owned(), agents: Vec::new() };
+        };
         let agents = agents.split([',', '+']).map(str::trim).filter(|agent| !agent.is_empty());
         RootSettings { path: PathBuf::from(path), agents: agents.map(str::to_owned).collect() }
     }

@@ -47,7 +47,7 @@ impl Bench {
     async fn open_with(&mut self, roots: &[(&str, &str)], change: impl FnOnce(&mut Settings)) {
         self.close().await;
         let root = |(name, agents): &(&str, &str)| {
-            RootSettings::parse(&format!("{}={agents}", self.folder.path().join(name).display()))
+            RootSettings::parse(&self.folder.path().join(format!("{name}={agents}")))
         };
         let mut settings = Settings {
             roots: roots.iter().map(root).collect(),
