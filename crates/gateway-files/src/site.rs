@@ -79,7 +79,7 @@ impl Site {
         number: usize,
     ) -> Result<Arc<Self>, SiteError> {
         let given = root.path.display().to_string();
-        let path = fs::canonicalize(&root.path).unwrap_or_else(|_| root.path.clone());
+        let path = root.path.clone();
         let limits = Limits { file_bytes_max: settings.file_bytes_max, ..Limits::default() };
         let (state, import) = (settings.state.clone(), settings.import);
         let opened = tokio::task::spawn_blocking({
@@ -167,7 +167,10 @@ fn open_shelf(
 ) -> Result<Opened, SiteError> {
     let in_state = |error| SiteError::State { path: given.to_owned(), error };
     fs::create_dir_all(&state).map_err(in_state)?;
-    let root = Root::create(path).map_err(|error| SiteError::Root { path: given.to_owned(), error })?;
+    let in_root = |error| SiteError::Root { path: given.to_owned(), error };
+    Root::create(&path).map_err(in_root)?;
+    // What is known of a root is known by where it lies, however that is written.
+    let root = Root::open(fs::canonicalize(path).map_err(in_state)?).map_err(in_root)?;
     let (shelf, doubts) = Shelf::open(&root, &state, limits, import).map_err(in_state)?;
     Ok((root, shelf, doubts))
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use channel_root::{Follower, Found, Limits, Root};
 use client::{HistoryEntry, HistoryQuery};
+use dialect_channel::file_name::order;
 
 use super::{failure, message};
 use crate::cli::channel::ReadArgs;
@@ -17,6 +18,8 @@ use crate::screen::{self, Screen};
 const FOLDER_PAUSE: Duration = Duration::from_millis(500);
 /// How often the bus is asked again.
 const BUS_PAUSE: Duration = Duration::from_secs(1);
+/// How much of a file's name says in which second it was written: `msg-YYYYMMDD-HHMMSS`.
+const SECOND_BYTES: usize = 19;
 /// Messages of a page.
 const PAGE_MAX: u64 = 500;
 
@@ -33,12 +36,12 @@ pub(super) fn from_root(
         let missing = channel_root::RootError::NoSuchChannel { name: channel.to_owned() };
         return Err(failure(&missing));
     }
-    // What is older than the newest is not even opened.
-    if let Some(max) = max {
-        let names = root.messages(channel).unwrap_or_default();
-        names.iter().take(names.len().saturating_sub(max)).for_each(|name| follower.mark(name));
-    }
     let (mut output, screen, mut now) = (Output::new(), Screen::of_stdout(), Duration::ZERO);
+    if let Some(max) = max {
+        for Found { name, bytes, .. } in newest(root, &mut follower, max)? {
+            message::print(&bytes, name.strip_suffix(".json").unwrap_or(&name), form, &screen, &mut output)?;
+        }
+    }
     // Files that hold no JSON yet are read once more before they are told.
     let mut looks: u32 = 0;
     loop {
@@ -61,6 +64,27 @@ pub(super) fn from_root(
             std::thread::sleep(FOLDER_PAUSE);
         }
         now += FOLDER_PAUSE;
+    }
+}
+
+/// Returns the newest messages of a channel, by their own times. What is older by its name is not even opened.
+fn newest(root: &Root, follower: &mut Follower, max: usize) -> Result<VecDeque<Found>, Failure> {
+    let names = root.messages(follower.channel()).unwrap_or_default();
+    let Some(first) = names.iter().rev().nth(max.saturating_sub(1)).or(names.first()) else {
+        return Ok(VecDeque::new());
+    };
+    // Within a second names sort by agent.
+    let second = first.get(..SECOND_BYTES).unwrap_or(first).to_owned();
+    names.iter().filter(|name| **name < second).for_each(|name| follower.mark(name));
+    let mut newest: Vec<Found> = Vec::new();
+    loop {
+        let polled = follower.poll(Duration::ZERO).map_err(|error| failure(&error))?;
+        newest.extend(polled.found);
+        newest.sort_by(|left, right| order((left.at, &left.name), (right.at, &right.name)));
+        newest.drain(..newest.len().saturating_sub(max));
+        if !polled.more {
+            return Ok(newest.into());
+        }
     }
 }
 
