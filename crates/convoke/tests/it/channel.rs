@@ -72,8 +72,6 @@ fn without_chance(line: &str) -> String {
             *word = "[date]".to_owned();
         } else if word.len() == 8 && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b':') {
             *word = "[time]".to_owned();
-        } else if word.starts_with("20") && word.bytes().all(|byte| byte.is_ascii_digit()) {
-            *word = "[days]".to_owned();
         } else if word.len() == 4 && word.bytes().all(|byte| byte.is_ascii_digit()) {
             *word = "[days]".to_owned();
         }
