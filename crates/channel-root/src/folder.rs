@@ -171,12 +171,13 @@ impl Folder {
         if got > bytes_max { Err(Problem::TooLarge { bytes: got, bytes_max }) } else { Ok(Some(read)) }
     }
 
-    /// Makes a file with a name that nobody else has yet, whole and durable; false if the name is taken.
+    /// Makes a file with a name that nobody else has yet; false if the name is taken. What is in it is durable, its name
+    /// is when the folder is synced.
     pub(crate) fn publish(&self, name: &str, bytes: &[u8]) -> Result<bool, RootError> {
         let unfinished = self.write_unfinished(name, bytes)?;
         let published = self.give_name(&unfinished, name);
         match published {
-            Ok(()) => self.sync().map(|()| true),
+            Ok(()) => Ok(true),
             Err(Errno::EXIST) => {
                 self.remove(&unfinished);
                 Ok(false)

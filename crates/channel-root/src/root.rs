@@ -105,6 +105,7 @@ impl Root {
             let document = draft.document(&id, channel, now);
             check_size(document.len(), MESSAGE_BYTES_MAX)?;
             if folder.publish(&file, document.as_bytes())? {
+                folder.sync()?;
                 return Ok(Posted { id, path: self.path_of(channel, &file), document });
             }
         }
@@ -113,20 +114,32 @@ impl Root {
 
     /// Writes a message whose id was fixed before. Its file is never changed: one that is there must be the same.
     pub fn put(&self, channel: &str, id: &str, bytes: &[u8]) -> Result<Put, RootError> {
+        let put = self.put_before_sync(channel, id, bytes)?;
+        self.sync(channel)?;
+        Ok(put)
+    }
+
+    /// Makes durable which files a channel has.
+    pub fn sync(&self, channel: &str) -> Result<(), RootError> {
+        self.channel(channel)?.sync()
+    }
+
+    /// Does what [`Root::put`] does, for whoever writes many and then calls [`Root::sync`] once: until then nothing
+    /// must be said of it. What is in the file is durable before it has its name.
+    pub fn put_before_sync(&self, channel: &str, id: &str, bytes: &[u8]) -> Result<Put, RootError> {
         let name = FileName::parse(id).filter(|name| name.to_string() == id);
         let name = name.ok_or_else(|| RootError::BadName { what: "message", name: id.to_owned() })?;
         check_size(bytes.len(), PUT_BYTES_MAX)?;
         let folder = self.make_channel(channel)?;
         let file = name.file();
         if self.is_there(&folder, &file, bytes, id)? {
-            // Whoever wrote it may have died before the folder was durable.
-            return folder.sync().map(|()| Put::WasThere);
+            return Ok(Put::WasThere);
         }
         if folder.publish(&file, bytes)? {
             return Ok(Put::Written);
         }
         match self.is_there(&folder, &file, bytes, id)? {
-            true => folder.sync().map(|()| Put::WasThere),
+            true => Ok(Put::WasThere),
             false => Err(RootError::Clash { id: id.to_owned() }),
         }
     }
