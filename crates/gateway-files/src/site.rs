@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -67,6 +68,8 @@ pub(crate) struct Site {
     /// In whose name its files may speak, if not in that of whoever is free.
     pub(crate) agents: Vec<String>,
     pub(crate) poll: Duration,
+    /// How many agents live in it.
+    pub(crate) residents: AtomicUsize,
     shelf: Mutex<Shelf>,
 }
 
@@ -103,6 +106,7 @@ impl Site {
             is_first: number == 0,
             agents: root.agents.clone(),
             poll: settings.poll,
+            residents: AtomicUsize::new(0),
             shelf: Mutex::new(shelf),
         }))
     }
