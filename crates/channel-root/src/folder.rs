@@ -148,6 +148,17 @@ impl Folder {
         }))
     }
 
+    /// Tells whether two open folders are one and the same.
+    pub(crate) fn is_same(&self, other: &Folder) -> Result<bool, RootError> {
+        let id = |folder: &Folder| {
+            let stat = rustix::fs::fstat(&folder.fd);
+            stat.map(|stat| (stat.st_dev, stat.st_ino))
+        };
+        let now = id(self).map_err(|error| RootError::storage("look at", self.path.clone(), error))?;
+        // One that is no longer there can be looked at by nobody.
+        Ok(id(other).is_ok_and(|before| before == now))
+    }
+
     /// Reads a plain file of at most so many bytes; nothing if it is not there.
     pub(crate) fn read(&self, name: &str, bytes_max: u64) -> Result<Option<Vec<u8>>, Problem> {
         let fd = match rustix::fs::openat(&self.fd, name, READING, Mode::empty()) {

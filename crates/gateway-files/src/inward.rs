@@ -77,7 +77,8 @@ pub(crate) async fn watch(site: Arc<Site>) {
 /// Looks at every channel once, and tells whether there is more than was taken.
 async fn look(site: &Arc<Site>, presences: &mut Presences, joined: &mut Joined) -> Result<bool, String> {
     let seen = site.with_shelf(|site, shelf| {
-        let channels = shelf.channels().map_err(|error| error.to_string());
+        let channels = site.root.refresh().and_then(|()| shelf.channels());
+        let channels = channels.map_err(|error| error.to_string());
         let (seen, registry) = (site.root.presences(site.wall()), site.root.registry());
         channels.map(|channels| (channels, seen.unwrap_or_default(), registry.unwrap_or_default()))
     });

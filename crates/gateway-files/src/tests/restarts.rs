@@ -76,3 +76,20 @@ async fn what_was_refused_is_looked_at_again_at_the_next_start() {
     bench.open(&[("collab", "ann")]).await;
     bench.message(&posted.id).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_root_that_goes_and_comes_back_is_watched_again() {
+    let bench = Bench::start().await;
+    bench.message(&bench.post("team-a", "claude", "all", "before").id).await;
+    let (path, aside) = (bench.folder.path().join("collab"), bench.folder.path().join("aside"));
+    fs::rename(&path, &aside).unwrap();
+    let sent =
+        bench.send(r#"{"kind":"note","from":"human","to":["channel:team-a"],"text":"into nowhere"}"#).await;
+    assert_eq!(sent.status, 201, "{}", sent.text);
+    // A copy, as another machine's drive would be.
+    let copied = std::process::Command::new("cp").arg("-r").arg(&aside).arg(&path).status().unwrap();
+    assert!(copied.success());
+    let back = bench.post("team-a", "claude", "all", "back again");
+    bench.message(&back.id).await;
+    assert_eq!(bench.rows().await.len(), 3);
+}
