@@ -146,7 +146,7 @@ impl From<Refusal> for Problem {
                 problem.with("task", Value::from(task)).with("holder", holder)
             }
             Refusal::TaskState { task, status, .. } => {
-                problem.with("task", Value::from(task)).with("status", Value::from(status))
+                problem.with("task", Value::from(task)).with("task_status", Value::from(status))
             }
             Refusal::Stale { current } | Refusal::Gap { current } => {
                 problem.with("current", Value::from(u64::from(current)))
