@@ -72,8 +72,8 @@ pub use reply::{Delivery, Receipted, Reply, Tried};
 pub use session::Door;
 pub use upkeep::{Holder, Living, LookFrom};
 pub use work::{
-    AgentWork, AllotmentView, Allotted, Anew, Ask, Asked, Blocker, Breaker, BreakerRule, Change, Difference,
-    Entity, Fact, GateRaised, GateView, HandoffReason, HelpAnswer, Hold, Judged, JudgedGate, Lapse, Micros,
-    Moved, NoteView, OfTask, OfferView, Operation, Outcome, Over, Policy, PolicyView, Request, Resource,
-    Saying, StateChange, Step, TaskView, Unjudged, Verdict, WorkDue, after, is_over, share,
+    AgentWork, AllotmentView, Allotted, Anew, Ask, Asked, Blocker, Breaker, BreakerRule, Change, Changed,
+    Difference, Entity, Fact, GateRaised, GateView, HandoffReason, HelpAnswer, Hold, Judged, JudgedGate,
+    Lapse, Micros, Moved, NoteView, OfTask, OfferView, Operation, Outcome, Over, Policy, PolicyView, Request,
+    Resource, Saying, StateChange, Step, TaskView, Unjudged, Verdict, WorkDue, after, is_over, share,
 };

@@ -17,6 +17,7 @@ mod look;
 mod money;
 mod notices;
 mod policy;
+pub(crate) mod recent;
 mod request;
 mod review;
 mod saying;
@@ -44,6 +45,7 @@ pub use look::{
 };
 pub use money::Micros;
 pub use policy::{Ask, BreakerRule, Lapse, Over, Policy, Unjudged, Verdict, share};
+pub use recent::Changed;
 pub use saying::Saying;
 pub use state::{Change, Entity, Operation, StateChange};
 pub(crate) use word::words;
@@ -94,6 +96,8 @@ pub(crate) struct Works {
     deadlines: BTreeSet<(Time, TaskKey)>,
     /// When anything changed last.
     updated: Time,
+    /// What changed lately.
+    pub(crate) recent: recent::Recent,
 }
 
 /// Where a task waits to be claimed.

@@ -7,7 +7,7 @@ use gateway::{Code, Hub};
 
 use crate::{
     agents, batch, channels, dead, deliveries, events, inbox, lexicons, messages, metrics, openapi, past,
-    socket, status, tokens, trim,
+    socket, status, tasks, tokens, trim,
 };
 
 /// One call.
@@ -113,6 +113,16 @@ const WHAT: Param = param(
     Place::Path,
     Kind::Words(&["ack", "nack", "surfaced", "extend"]),
     "what became of it, or is asked for it",
+);
+const TASK: Param = param("id", Place::Path, Kind::Text, "the task, by its name or the id of its request");
+const DEED: Param = param(
+    "what",
+    Place::Path,
+    Kind::Words(&[
+        "progress", "done", "fail", "reject", "block", "cancel", "handoff", "accept", "decline", "review",
+        "renew",
+    ]),
+    "what is done with it",
 );
 const IN_AGENT: Param = param("agent", Place::Query, Kind::Name, "only what this agent has to do with");
 const IN_THREAD: Param = param("thread", Place::Query, Kind::Text, "only this conversation");
@@ -524,6 +534,73 @@ pub(crate) static CALLS: &[Call] = &[
         serve: || delete(dead::remove),
     },
     Call {
+        method: "get",
+        path: "/v1/tasks",
+        summary: "Lists tasks: how far each is, and who has it",
+        who: Who::Token,
+        takes: &[
+            param(
+                "status",
+                Place::Query,
+                Kind::Words(&[
+                    "pending",
+                    "claimed",
+                    "running",
+                    "blocked",
+                    "done",
+                    "failed",
+                    "rejected",
+                    "cancelled",
+                ]),
+                "only tasks that are so",
+            ),
+            param("holder", Place::Query, Kind::Name, "only what this agent has"),
+            param("requester", Place::Query, Kind::Name, "only what this agent asked for"),
+            param("role", Place::Query, Kind::Text, "only what this role was asked for"),
+            param("open", Place::Query, Kind::Flag, "only what is not over"),
+            param("late", Place::Query, Kind::Flag, "only what was not done by its deadline"),
+            param("after", Place::Query, Kind::Number, "what `next` said"),
+            param("limit", Place::Query, Kind::Number, "how many at most, 100 if not said, 1000 at most"),
+        ],
+        body: None,
+        gives: &[(200, Form::Json("Tasks"))],
+        refuses: &[Code::UnknownAgent],
+        serve: || get(tasks::list),
+    },
+    Call {
+        method: "get",
+        path: "/v1/tasks/{id}",
+        summary: "Shows a task with its history, what asked for it and what came of it",
+        who: Who::Token,
+        takes: &[TASK, DIALECT_OUT],
+        body: None,
+        gives: &[(200, Form::Json("Task"))],
+        refuses: &[Code::UnknownTask],
+        serve: || get(tasks::show),
+    },
+    Call {
+        method: "post",
+        path: "/v1/tasks/claim",
+        summary: "Claims a task, or the next one that the caller may have",
+        who: Who::Token,
+        takes: &[DIALECT_OUT, KEY],
+        body: Some(Form::Json("ClaimWanted")),
+        gives: &[(200, Form::Json("Claimed"))],
+        refuses: TASKS,
+        serve: || post(tasks::claim),
+    },
+    Call {
+        method: "post",
+        path: "/v1/tasks/{id}/{what}",
+        summary: "Does something with a task; the message that says so goes to whom it concerns",
+        who: Who::Token,
+        takes: &[TASK, DEED, KEY],
+        body: Some(Form::Json("Deed")),
+        gives: &[(201, Form::Json("Done")), (200, Form::Json("Done"))],
+        refuses: TASKS,
+        serve: || post(tasks::act),
+    },
+    Call {
         method: "post",
         path: "/v1/log/trim",
         summary: "Gives up what the log need not keep, or says what that would be",
@@ -573,6 +650,27 @@ const SENDING: &[Code] = &[
     Code::BusFull,
     Code::NoReply,
     Code::Undeliverable,
+    Code::NoRoom,
+];
+
+/// Why something cannot be done with a task.
+const TASKS: &[Code] = &[
+    Code::NotFound,
+    Code::UnknownTask,
+    Code::UnknownRecipient,
+    Code::Conflict,
+    Code::TaskState,
+    Code::TaskWaits,
+    Code::NotHolder,
+    Code::Missed,
+    Code::NotAsked,
+    Code::Unfit,
+    Code::TaskCycle,
+    Code::Invalid,
+    Code::TooLong,
+    Code::OverPolicy,
+    Code::QueueFull,
+    Code::BusFull,
     Code::NoRoom,
 ];
 

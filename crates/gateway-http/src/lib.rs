@@ -21,6 +21,7 @@ mod past;
 mod serve;
 mod socket;
 mod status;
+mod tasks;
 mod tokens;
 mod trim;
 

@@ -72,7 +72,7 @@ codes! {
     Swapped = "swapped", 409, Never, "read what is there now, and write again on top of it";
     RecordExists = "record_exists", 409, Never, "choose another key, or put the record";
     Guarded = "guarded", 409, Later, "what it waits for has to end first";
-    TaskState = "task_state", 409, Never, "look at the task: `status` says how far it is";
+    TaskState = "task_state", 409, Never, "look at the task: `task_status` says how far it is";
     TaskWaits = "task_waits", 409, Later, "the detail says what it waits for";
     NotHolder = "not_holder", 409, Never, "claim the task, or have it handed over by `holder`";
     Missed = "missed", 409, Never, "claim another task: `holder` was first";

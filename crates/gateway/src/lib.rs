@@ -31,6 +31,7 @@ mod request;
 mod seal;
 mod sending;
 pub mod socket;
+pub mod tasks;
 mod token;
 pub mod waiting;
 mod work;
@@ -48,14 +49,16 @@ pub use guard::check_site;
 pub use hub::{Authority, Hub, HubLimits};
 pub use intake::{Asking, Incoming, IntakeError, Reading, receive};
 pub use outgoing::{Outgoing, OutgoingError, Stored, head, said, write};
-pub use posting::{TRACE, asking, post};
+pub use posting::{TRACE, asking, idempotency_key, post};
 pub use principal::{Denied, Principal, Speaker};
 pub use problem::Problem;
 pub use profile::{Profile, SessionNote, TokenNote};
 pub use rate::{Connections, OpenConnection, RateLimits, Rates, RetryAfter, TooManyConnections, Who};
 pub use receipt::{past_receipt, receipt_of, stored_receipt};
 pub use registration::{Registration, change_profile, register};
-pub use request::{Body, Fields, Query, Shown, answer, body, dialect_of, fields, header_text, shown, token};
+pub use request::{
+    Body, Fields, Query, Shown, answer, body, dialect_of, fields, header_text, json_text, shown, token,
+};
 pub use seal::{SealKey, SealKeyError};
 pub use sending::{Accepted, Sending};
 pub use token::{Token, TokenError, TokenHash};

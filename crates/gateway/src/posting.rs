@@ -9,10 +9,15 @@ const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// The header in which a W3C trace travels.
 pub const TRACE: HeaderName = HeaderName::from_static("traceparent");
 
+/// Returns what a repeat of a request is known by, if it says so.
+pub fn idempotency_key(headers: &HeaderMap) -> Option<&str> {
+    header_text(headers, &IDEMPOTENCY_KEY)
+}
+
 /// Returns what a request asks for beside its document.
 pub fn asking<'h>(query: Query<'_>, headers: &'h HeaderMap) -> Result<Asking<'h>, Problem> {
     Ok(Asking {
-        key: header_text(headers, &IDEMPOTENCY_KEY),
+        key: idempotency_key(headers),
         wait_ms: query.duration_ms("wait")?,
         hold: query.flag("hold")?,
         trace: header_text(headers, &TRACE),

@@ -149,7 +149,7 @@ impl From<Refusal> for Problem {
             problem = problem.with("holder", Value::from(holder.clone()));
         }
         if let Refusal::TaskState { status, .. } = &refusal {
-            problem = problem.with("status", Value::from(*status));
+            problem = problem.with("task_status", Value::from(*status));
         }
         if let Refusal::Stale { current } | Refusal::Gap { current } = &refusal {
             problem = problem.with("current", Value::from(u64::from(*current)));

@@ -105,7 +105,12 @@ pub fn fields(body: &[u8]) -> Result<Fields<'_>, Problem> {
 
 /// Answers with JSON.
 pub fn answer(status: StatusCode, value: &Value<'_>) -> Response {
-    (status, [(header::CONTENT_TYPE, "application/json")], value.to_json()).into_response()
+    json_text(status, value.to_json())
+}
+
+/// Answers with a text that is JSON.
+pub fn json_text(status: StatusCode, text: String) -> Response {
+    (status, [(header::CONTENT_TYPE, "application/json")], text).into_response()
 }
 
 impl<'q> Query<'q> {

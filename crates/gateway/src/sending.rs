@@ -5,7 +5,7 @@
 use broker::{AgentKey, Command, Receipted, Reply};
 use dialect::Name;
 use json::{Finding, Source};
-use message::{Kind, PresenceState, RecipientReceipt, Skimmed};
+use message::{Kind, Message, PresenceState, RecipientReceipt, Skimmed};
 use node::{Awaited, Turn};
 
 use crate::intake::is_for_the_bus;
@@ -62,6 +62,18 @@ impl Sending {
     /// Takes a document that was read and is its sender's.
     pub(crate) fn of(incoming: Incoming, from: AgentKey) -> Self {
         Sending { incoming, from, key: None, wait_ms: None, hold: false }
+    }
+
+    /// Makes one of a message that a call writes in the name of somebody who is known.
+    pub(crate) fn written(
+        hub: &Hub,
+        message: &Message,
+        from: AgentKey,
+        key: String,
+    ) -> Result<Self, Problem> {
+        let text = message.encode();
+        let incoming = hub.reading(|reading| receive(text.as_bytes(), Some(Name::Convoke), reading))?;
+        Ok(Sending { incoming, from, key: Some(key), wait_ms: None, hold: false })
     }
 
     /// Returns how its sender is, if that is all or part of what it says.

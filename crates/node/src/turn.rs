@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use broker::{AgentKey, GroupKey, Reply, Take, TaskKey, Time};
 use broker::{Broker, Command, Context, Document, Due, Effect, Effects, Mailbox, RecordChange, RecordWrite};
-use broker::{Reply, Take, Time};
 use log::Batch;
 use message::{MessageId, Seq};
 
@@ -90,6 +90,12 @@ impl Turn<'_> {
     /// Returns how long ago an id was made.
     fn since(&self, made_ms: Option<u64>) -> Duration {
         Duration::from_millis(made_ms.map_or(0, |made_ms| self.now.ms_since(Time(made_ms))))
+    }
+
+    /// Returns the task that an agent would be given next, of all that it may have or of one role.
+    pub fn next_task(&mut self, agent: AgentKey, role: Option<GroupKey>) -> Option<TaskKey> {
+        let cx = Context { now: self.now, wall: self.wall, random: self.random };
+        self.broker.next_task(&cx, agent, role)
     }
 
     /// Waits for the reply to a message that was accepted with a wait.

@@ -18,6 +18,7 @@ use crate::session::{Door, Session};
 use crate::timers::Timed;
 use crate::turns::Turns;
 use crate::work::Works;
+use crate::work::recent::Recent;
 use crate::{AgentKey, EntryKey, GroupKey, MessageKey, Retention, SessionKey, Settings, Time, Tried};
 
 /// The order of an entry that is not over, the entry, and whether it was in a lane.
@@ -63,6 +64,7 @@ impl Broker {
         if version != WITHOUT_WORK {
             broker.work = Works::read(&mut reader)?;
         }
+        broker.work.recent = Recent::since(broker.last);
         reader.end()?;
         broker.rebuild(entries);
         Ok(broker)

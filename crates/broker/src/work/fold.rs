@@ -17,6 +17,7 @@ use crate::{Misfit, TaskKey, Time};
 impl Broker {
     pub(crate) fn worked(&mut self, fact: &Fact<'_>, at: Time, effects: &mut Effects) -> Applied {
         self.work.updated = at;
+        self.note_change(fact, at);
         match fact {
             Fact::Asked(asked) => self.asked(asked, at),
             Fact::Moved(moved) => self.moved(moved, at),

@@ -4,6 +4,7 @@ use message::{MessageId, PresenceState, Priority, Seq, TaskStatus};
 
 use super::{Blocker, Breaker, HandoffReason, Hold, Micros, Outcome, Policy, Resource, Step, Task, Verdict};
 use crate::broker::Broker;
+use crate::known::Known;
 use crate::{AgentKey, GroupKey, TaskKey, Time};
 
 /// A task.
@@ -168,6 +169,26 @@ impl Broker {
     pub fn tasks(&self, from: u32) -> impl Iterator<Item = TaskView<'_>> {
         let tasks = self.work.tasks.range(from, self.work.tasks.end());
         tasks.map(|(key, task)| self.task_view(TaskKey(key), task))
+    }
+
+    /// Returns the name of an agent, whether it is there or gone.
+    pub fn called(&self, agent: AgentKey) -> &str {
+        self.name_of(agent)
+    }
+
+    /// Returns the address of a role, topic or channel.
+    pub fn address_of_group(&self, group: GroupKey) -> Option<&str> {
+        self.groups.get(group).map(|group| &*group.address)
+    }
+
+    /// Returns those of a task's dependencies that are not done.
+    pub fn waits_for<'b>(&self, task: &TaskView<'b>) -> Vec<&'b str> {
+        task.dependencies.iter().copied().filter(|name| !self.is_done(name)).collect()
+    }
+
+    /// Returns the message that an agent sent under an id of its own, while the id is remembered.
+    pub fn sent_as(&self, agent: AgentKey, native_id: &str) -> Option<MessageId> {
+        self.known.find(Known::native_key(agent, native_id)).map(|known| known.message)
     }
 
     /// Returns how many tasks are known.

@@ -1,0 +1,112 @@
+//! Tasks: who works on what, and what somebody does with one.
+
+use axum::extract::RawQuery;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use gateway::tasks::{Claim, Claimed, Deed, Done, List, TaskShown, unknown};
+use gateway::{Answer, At, Body, Caller, Problem, Query};
+use json::Value;
+
+use crate::messages;
+
+/// Lists tasks.
+pub(crate) async fn list(caller: Caller, RawQuery(query): RawQuery) -> Result<Response, Problem> {
+    let list = List::read(&caller, Query(query.as_deref()))?;
+    let hub = caller.hub.clone();
+    let page = hub.call(move |turn| Ok(list.look(turn, &caller))).await?;
+    let next = page.next.map_or(Value::Null, |next| Value::from(u64::from(next)));
+    Ok(Answer::new().list("tasks", page.tasks).value("next", &next).respond(StatusCode::OK))
+}
+
+/// Shows one task, with what asked for it.
+pub(crate) async fn show(
+    caller: Caller,
+    At(id): At<String>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, Problem> {
+    let dialect = Query(query.as_deref()).dialect()?;
+    let shown = look(&caller, id).await?;
+    Ok(gateway::json_text(StatusCode::OK, shown.whole(&caller.hub, dialect)?))
+}
+
+/// Claims a task, or the next one that the caller may have.
+pub(crate) async fn claim(
+    caller: Caller,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let body = gateway::body(body)?;
+    let dialect = Query(query.as_deref()).dialect()?;
+    let key = gateway::idempotency_key(&headers);
+    let claim = Claim::read(&caller.hub, &caller.principal, &gateway::fields(&body)?, key)?;
+    let hub = caller.hub.clone();
+    let claimed = caller.hub.call(move |turn| Ok((claim.carry_out(&hub, turn)?, claim)));
+    let (mut claimed, claim) = claimed.await?;
+    if let Claimed::Past(message) = claimed {
+        let row = caller.hub.ask(move |history| history.message(message)).await?;
+        let task = row.and_then(|row| row.task);
+        claimed = caller.hub.call(move |turn| Ok(claim.answer_past(turn, task.as_deref()))).await?;
+    }
+    let answer = Answer::new();
+    let answer = match claimed {
+        Claimed::Claimed(task) => {
+            answer.text("outcome", "claimed").raw("task", &task.whole(&caller.hub, dialect)?)
+        }
+        Claimed::NoTasks => answer.text("outcome", "no_tasks").value("task", &Value::Null),
+        Claimed::Missed { holder, detail } => answer
+            .text("outcome", "missed")
+            .value("task", &Value::Null)
+            .maybe("holder", holder.as_deref())
+            .text("detail", &detail),
+        Claimed::Rejected { code, detail } => answer
+            .text("outcome", "rejected")
+            .value("task", &Value::Null)
+            .text("code", code.name())
+            .text("detail", &detail),
+        Claimed::Past(_) => return Err(Problem::new(gateway::Code::Internal, "the claim is not known")),
+    };
+    Ok(answer.respond(StatusCode::OK))
+}
+
+/// Does something with a task: the message that says so goes to whom it concerns.
+pub(crate) async fn act(
+    caller: Caller,
+    At((id, what)): At<(String, String)>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let body = gateway::body(body)?;
+    let key = gateway::idempotency_key(&headers);
+    let deed = Deed::read(&caller.hub, &caller.principal, &what, &gateway::fields(&body)?, key)?;
+    let (hub, principal, task) = (caller.hub.clone(), caller.principal.clone(), id.clone());
+    let done = caller.hub.call(move |turn| {
+        let done = deed.carry_out(&hub, turn, &task)?;
+        let broker = turn.broker();
+        let view = broker.look_at_task(&task).ok_or_else(|| unknown(&task))?;
+        Ok((done, TaskShown::of(broker, &view, &principal)))
+    });
+    let (done, shown) = done.await?;
+    let (status, receipt) = match done {
+        Done::Now(incoming, accepted) => {
+            (StatusCode::CREATED, gateway::receipt_of(&incoming, accepted.receipted, accepted.recipients))
+        }
+        Done::Before(message) => {
+            let mut receipt = messages::current_receipt(&caller, &message.to_string()).await?;
+            receipt.duplicate = true;
+            (StatusCode::OK, receipt)
+        }
+    };
+    Ok(Answer::new().raw("task", &shown.brief()).value("receipt", &receipt.to_value()).respond(status))
+}
+
+async fn look(caller: &Caller, id: String) -> Result<TaskShown, Problem> {
+    let principal = caller.principal.clone();
+    caller
+        .hub
+        .call(move |turn| {
+            let view = turn.broker().look_at_task(&id).ok_or_else(|| unknown(&id))?;
+            Ok(TaskShown::of(turn.broker(), &view, &principal))
+        })
+        .await
+}

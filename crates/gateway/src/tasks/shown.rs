@@ -1,0 +1,209 @@
+//! A task as it is shown: what the state says of it, and what the log still has of what was said.
+
+use broker::{Broker, Event, GroupKey, Hold, OfferView, TaskView, Time};
+use dialect::Name;
+use json::{Limits, Value};
+use message::{Envelope, Message, MessageId, Seq};
+
+use crate::{Answer, Hub, Principal, Problem, Stored, letters};
+
+/// A task as it is shown.
+pub struct TaskShown {
+    /// What it is called.
+    pub id: String,
+    head: Answer,
+    history: Vec<Noted>,
+    request: Option<(MessageId, Seq)>,
+    outcome: Option<Seq>,
+    may_read: bool,
+}
+
+/// A step that a task has taken.
+struct Noted {
+    at: Time,
+    step: &'static str,
+    by: String,
+    said: Option<Seq>,
+}
+
+/// Tells whether somebody may read what was said about a task: who asked, has, was asked or is offered it, and those
+/// in the role that was asked.
+pub fn may_read(broker: &Broker, task: &TaskView<'_>, principal: &Principal) -> bool {
+    let is_member = |group: GroupKey| match principal {
+        Principal::Operator | Principal::Anybody => true,
+        Principal::Agent(speaker) => {
+            std::iter::once(&speaker.key).chain(&speaker.also).any(|agent| broker.is_member(*agent, group))
+        }
+    };
+    let offered = task.offer.map(|offer| offer.to);
+    let named = [Some(task.requester), task.holder, offered].into_iter().flatten();
+    named.chain(task.asked.iter().copied()).any(|agent| principal.acts_as(agent))
+        || task.group.is_some_and(is_member)
+}
+
+impl TaskShown {
+    /// Looks at a task, for somebody.
+    pub fn of(broker: &Broker, task: &TaskView<'_>, principal: &Principal) -> Self {
+        let note = |note: &broker::NoteView| Noted {
+            at: note.at,
+            step: note.step.name(),
+            by: broker.called(note.by).to_owned(),
+            said: note.said,
+        };
+        TaskShown {
+            id: task.id.to_owned(),
+            head: head(broker, task),
+            history: task.notes.iter().map(note).collect(),
+            request: task.request.zip(task.body),
+            outcome: task.outcome,
+            may_read: may_read(broker, task, principal),
+        }
+    }
+
+    /// Writes what the state says of it.
+    pub fn brief(self) -> String {
+        self.head.end()
+    }
+
+    /// Writes all of it: also its history, what asked for it in a language, and what came of it, where whoever asks
+    /// may read that and the log still has it.
+    pub fn whole(self, hub: &Hub, dialect: Option<Name>) -> Result<String, Problem> {
+        let history = self.history.iter().map(|noted| event(hub, noted));
+        let mut answer = self.head.list("history", history);
+        if !self.may_read {
+            return Ok(answer.end());
+        }
+        answer = match self.request.map(|(id, place)| (id, hub.node().body(place))) {
+            Some((_, read)) if letters::is_gone(&read) => {
+                answer.value("document", &Value::Null).flag("document_gone", true)
+            }
+            Some((id, read)) => {
+                let body = read.map_err(letters::unreadable)?;
+                let outgoing = letters::outgoing(hub, Stored::now(&body, id), dialect)?;
+                answer.text("dialect", outgoing.dialect.name()).raw("document", &outgoing.text)
+            }
+            None => answer.value("document", &Value::Null),
+        };
+        if let Some(message) = self.outcome.and_then(|place| outcome(hub, place)) {
+            answer = ended(answer, &message);
+        }
+        Ok(answer.end())
+    }
+}
+
+/// Reads the message by which a task ended, where the log still has it.
+pub fn outcome(hub: &Hub, place: Seq) -> Option<Message> {
+    let body = hub.node().body(place).ok()?;
+    let envelope = Envelope::open(&body)?;
+    let value = json::parse(envelope.document, Limits::DOCUMENT).ok()?;
+    let language = translate::dialect(envelope.dialect);
+    hub.reading(|reading| language.decode(&value, reading.names)).ok().map(|decoded| decoded.message)
+}
+
+/// Adds what came of a task.
+fn ended(mut answer: Answer, message: &Message) -> Answer {
+    let value = message.to_value();
+    let result = value.get("result").or_else(|| value.get("text"));
+    let parts = [("result", result), ("error", value.get("error")), ("artifacts", value.get("attachments"))];
+    for (key, part) in parts {
+        if let Some(part) = part {
+            answer = answer.value(key, part);
+        }
+    }
+    answer
+}
+
+/// Writes a step, with the message that said so where the log still has it.
+fn event(hub: &Hub, noted: &Noted) -> String {
+    let record = noted.said.and_then(|place| hub.node().record(place).ok());
+    let message = record.as_deref().and_then(|record| match Event::decode(record) {
+        Ok((_, Event::Accepted(accepted))) => Some(accepted.id.to_string()),
+        Ok(_) | Err(_) => None,
+    });
+    let details = Answer::new().maybe("message", message.as_deref()).end();
+    Answer::with_capacity(192)
+        .text("timestamp", &noted.at.timestamp().to_string())
+        .text("event_type", noted.step)
+        .text("agent_id", &noted.by)
+        .raw("details", &details)
+        .end()
+}
+
+/// Writes what the state says of a task.
+fn head(broker: &Broker, task: &TaskView<'_>) -> Answer {
+    let name = |agent| broker.called(agent).to_owned();
+    let role = task.group.and_then(|group| broker.address_of_group(group));
+    let holder = task.holder.map_or(Value::Null, |holder| Value::from(name(holder)));
+    let gates = if task.hold == Hold::Gate { broker.gates(false) } else { Vec::new() };
+    let gate = gates.iter().find(|gate| gate.task == Some(task.id)).map(|gate| gate.gate.to_string());
+    let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+    let answer = Answer::with_capacity(1_024)
+        .text("id", task.id)
+        .text("title", task.title)
+        .text("status", task.status.name())
+        .texts("waits_for", owned(&broker.waits_for(task)))
+        .maybe("gate", gate.as_deref())
+        .text("priority", task.priority.name())
+        .text("requester", broker.called(task.requester))
+        .value("holder", &holder)
+        .texts("asked", task.asked.iter().map(|agent| name(*agent)))
+        .maybe("role", role);
+    let answer = times(answer, task)
+        .number("version", task.version.into())
+        .maybe("blocker", task.blocker.map(broker::Blocker::name))
+        .maybe("reason", Some(task.reason).filter(|reason| !reason.is_empty()))
+        .texts("dependencies", owned(&task.dependencies))
+        .texts("capabilities", owned(&task.capabilities));
+    let answer = costs(answer, task)
+        .maybe("chain", task.chain)
+        .number("lapses", task.lapses.into())
+        .maybe("request", task.request.map(|id| id.to_string()).as_deref());
+    judged(broker, answer, task)
+}
+
+fn times(answer: Answer, task: &TaskView<'_>) -> Answer {
+    let written = |time: Option<Time>| time.map(|time| time.timestamp().to_string());
+    answer
+        .maybe("lease_until", written(task.lease_until).as_deref())
+        .maybe("deadline", written(task.deadline).as_deref())
+        .flag("late", task.is_late)
+        .text("created", &task.created.timestamp().to_string())
+        .text("updated", &task.updated.timestamp().to_string())
+}
+
+fn costs(mut answer: Answer, task: &TaskView<'_>) -> Answer {
+    if let Some(budget) = task.budget {
+        answer = answer.raw("budget_usd", &budget.to_string());
+    }
+    if let Some(tokens_max) = task.tokens_max {
+        answer = answer.number("max_tokens", tokens_max);
+    }
+    answer
+        .raw("reserved_usd", &task.reserved.to_string())
+        .raw("cost_usd", &task.spent.to_string())
+        .number("tokens", task.tokens)
+}
+
+/// Adds what others were offered, think and know of it.
+fn judged(broker: &Broker, mut answer: Answer, task: &TaskView<'_>) -> Answer {
+    if let Some(OfferView { to, until, reason, message }) = task.offer {
+        let offer = Answer::new()
+            .text("to", broker.called(to))
+            .text("until", &until.timestamp().to_string())
+            .text("reason", reason.name())
+            .text("message", &message.to_string());
+        answer = answer.raw("offer", &offer.end());
+    }
+    let votes = task.votes.iter().map(|(agent, approves)| {
+        Answer::new().text("agent", broker.called(*agent)).flag("approve", *approves).end()
+    });
+    answer = answer.list("votes", votes);
+    if let Some(reviewed) = task.reviewed {
+        answer = answer.flag("reviewed", reviewed);
+    }
+    // What was stored is JSON: it was read before.
+    match std::str::from_utf8(task.overlay) {
+        Ok(overlay) if !overlay.is_empty() => answer.raw("metadata", overlay),
+        Ok(_) | Err(_) => answer,
+    }
+}
