@@ -83,7 +83,8 @@ async fn look(site: &Arc<Site>, presences: &mut Presences, joined: &mut Joined) 
         channels.map(|channels| (channels, seen.unwrap_or_default(), registry.unwrap_or_default()))
     });
     let (channels, seen, registry) = seen.await.ok_or("it failed")??;
-    presences.tell(site, seen).await;
+    presences.tell(site, &seen).await;
+    presences.show(site, &seen, &channels).await;
     let roles = Roles::new(registry);
     let (mut more, mut failed) = (false, None);
     for channel in channels {

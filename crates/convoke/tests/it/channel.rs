@@ -194,3 +194,19 @@ while true; do
   sleep 0.1
 done
 "#;
+
+#[test]
+fn the_doctor_looks_at_channel_roots() {
+    let session = Session::new();
+    let root = session.path().join("collab");
+    fs::create_dir_all(root.join("channels/team-a")).unwrap();
+    fs::write(session.path().join("file"), "").unwrap();
+    let config = "[channels]\nroots = [\"collab\", \"missing\", \"file\"]\n";
+    fs::write(session.path().join("convoke.toml"), config).unwrap();
+    let told = session.run("doctor --data . --config convoke.toml");
+    let told: Vec<&str> = told.stdout.lines().filter(|line| line.contains("channels")).collect();
+    assert_eq!(told.len(), 3, "{told:?}");
+    assert!(told[0].contains("collab has 1 channels"), "{told:?}");
+    assert!(told[1].contains("no folder"), "{told:?}");
+    assert!(told[2].contains("cannot open"), "{told:?}");
+}

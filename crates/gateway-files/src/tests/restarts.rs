@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::Bench;
+use crate::{Files, SiteError};
 
 fn journal(bench: &Bench) -> PathBuf {
     fs::read_dir(bench.folder.path().join("state")).unwrap().next().unwrap().unwrap().path()
@@ -92,4 +93,24 @@ async fn a_root_that_goes_and_comes_back_is_watched_again() {
     let back = bench.post("team-a", "claude", "all", "back again");
     bench.message(&back.id).await;
     assert_eq!(bench.rows().await.len(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_root_that_was_there_before_is_not_made_anew() {
+    let mut bench = Bench::start().await;
+    bench.message(&bench.post("team-a", "claude", "all", "before").id).await;
+    bench.close().await;
+    let (path, aside) = (bench.folder.path().join("collab"), bench.folder.path().join("aside"));
+    for is_mount_point in [false, true] {
+        fs::rename(&path, &aside).unwrap();
+        if is_mount_point {
+            fs::create_dir(&path).unwrap();
+        }
+        let settings = bench.settings(&[("collab", "")]);
+        assert!(matches!(Files::open(&bench.server.hub, &settings).await, Err(SiteError::Root { .. })));
+        drop(fs::remove_dir(&path));
+        fs::rename(&aside, &path).unwrap();
+    }
+    bench.open(&[("collab", "")]).await;
+    bench.message(&bench.post("team-a", "claude", "all", "after").id).await;
 }
