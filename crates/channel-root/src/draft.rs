@@ -44,7 +44,7 @@ impl Draft {
     }
 
     /// Writes the document. Ids that are no longer in use are never written.
-    pub(crate) fn document(&self, id: &str, channel: &str, at: Timestamp) -> String {
+    pub fn document(&self, id: &str, channel: &str, at: Timestamp) -> String {
         let text = |text: &str| Value::from(text.to_owned());
         let maybe = |text: &Option<String>| text.clone().map_or(Value::Null, Value::from);
         let agent = base_id(&self.agent);

@@ -144,6 +144,11 @@ impl Follower {
         }
     }
 
+    /// Tells whether a file is known.
+    pub fn knows(&self, name: &str) -> bool {
+        self.known.has(name.as_bytes())
+    }
+
     /// Returns how many names are known.
     pub fn known(&self) -> usize {
         self.known.len()

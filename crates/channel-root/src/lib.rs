@@ -23,6 +23,7 @@ pub use draft::Draft;
 pub use error::RootError;
 pub use folder::Problem;
 pub use follower::{Follower, Found, Limits, Polled, Unreadable};
+pub use naming::fresh_id;
 pub use presence::{Heartbeat, Seen};
 pub use registry::Registered;
 pub use root::{Posted, Put, Root};

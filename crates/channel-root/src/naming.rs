@@ -2,6 +2,10 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use dialect_channel::addressing::base_id;
+use dialect_channel::file_name::FileName;
+use message::Timestamp;
+
 /// Where the first name of a second lies at most; there is room behind it for a few tens of thousands.
 const FIRST_MAX: u16 = 0x0fff;
 /// How far one name lies behind the one before at most.
@@ -24,6 +28,11 @@ impl Naming {
         *last = (second, digits);
         digits
     }
+}
+
+/// Draws the id of a message that an agent sends now, for whoever writes no file.
+pub fn fresh_id(agent: &str, now: Timestamp) -> String {
+    FileName::make(now, base_id(agent), random_u16()).to_string()
 }
 
 /// Returns a number that nobody can tell before; on a machine without chance always the same, and clashes are found.

@@ -24,6 +24,7 @@
 mod address;
 mod agents;
 mod bus;
+mod channels;
 mod client;
 mod connection;
 mod dead;
@@ -47,6 +48,7 @@ mod tests;
 
 pub use agents::{Agent, AgentPresence, AgentSettings, Registered, TokenLabel};
 pub use bus::{BusCounts, Me, Readiness};
+pub use channels::{Channel, ChannelProblem};
 pub use client::{Client, ClientOptions};
 pub use dead::DeadLetter;
 pub use deliveries::Nack;

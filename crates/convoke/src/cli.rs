@@ -1,5 +1,6 @@
 //! The command line as its users type it. Names here are promises.
 
+pub(crate) mod channel;
 pub(crate) mod remote;
 pub(crate) mod server;
 pub(crate) mod talk;
@@ -13,6 +14,7 @@ use clap_complete::Shell;
 use dialect::Name;
 use json::Value;
 
+use self::channel::ChannelCommand;
 use self::remote::{RemoteArgs, SpeakerArgs};
 use self::server::{DoctorArgs, DownArgs, ServiceArgs, UpArgs};
 use self::talk::TalkCommand;
@@ -132,6 +134,7 @@ at the first start, in the data folder, readable by its owner only.
 Examples:
   convoke up
   convoke up --detach
+  convoke up --channels /srv/collab
   convoke up --listen 127.0.0.1:0 --data ./bus --json
   convoke up --listen 0.0.0.0:7700 --tls-cert cert.pem --tls-key key.pem --host bus.example"
     )]
@@ -158,6 +161,9 @@ Examples:
     Doctor(DoctorArgs),
     #[command(flatten)]
     Talk(TalkCommand),
+    /// Talk in channels, on the bus or in folders
+    #[command(subcommand, arg_required_else_help = true)]
+    Channel(ChannelCommand),
     /// Answer messages for an agent with a command, through a bus or on a channel root
     #[command(
         after_help = "A message for the agent becomes a prompt, the command is run on it, and what it prints is posted as

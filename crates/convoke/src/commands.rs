@@ -2,6 +2,7 @@
 
 mod agent;
 mod card;
+pub(crate) mod channel;
 mod completions;
 mod dead;
 mod delivery;
@@ -47,6 +48,7 @@ pub(crate) fn run(command: Command) -> Result<Answer, Failure> {
             let reports = if report { Reports::Wanted } else { Reports::Unwanted };
             translate::run(from, to, identities.as_deref(), reports, file)
         }
+        Command::Channel(command) => channel::run(command),
         Command::Card(CardCommand::Lint { files, registry, json }) => {
             card::lint(&files, registry.as_deref(), Form::from_flag(json))
         }

@@ -24,6 +24,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -35,7 +36,12 @@ use crate::cli::Cli;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let mut words: Vec<OsString> = std::env::args_os().collect();
+    // Called like a script that it stands in for, it does what that does.
+    if let Some(script) = commands::channel::script(words.first()) {
+        words.splice(..1, ["convoke", "channel", script].map(OsString::from));
+    }
+    let cli = Cli::parse_from(words);
     match commands::run(cli.command) {
         Ok(answer) => answer.exit_code(),
         Err(failure) => failure.report(),

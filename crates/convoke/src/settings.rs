@@ -65,6 +65,8 @@ pub(crate) struct Settings {
     pub(crate) public_collections: Vec<String>,
     /// Bytes of all blobs together at most.
     pub(crate) blobs_bytes_max: u64,
+    /// Channel folders; where what is known of them lies is the data folder's to say.
+    pub(crate) channels: gateway_files::Settings,
     pub(crate) logs: LogSettings,
 }
 
@@ -170,6 +172,11 @@ impl Settings {
         }
     }
 
+    /// Returns the settings of the channel folders, with what is known of them in a data folder.
+    pub(crate) fn channels(&self, data: &Path) -> gateway_files::Settings {
+        gateway_files::Settings { state: data.join("channels"), ..self.channels.clone() }
+    }
+
     /// Says what does not fit together although each part does.
     fn misfit(&self) -> Option<Problem> {
         let record_bytes = u64::from(self.log.record_bytes_max);
@@ -263,6 +270,7 @@ impl Settings {
             lossy_history: false,
             public_collections: Vec::new(),
             blobs_bytes_max: 0,
+            channels: gateway_files::Settings::none(),
             logs: LogSettings { format: LogFormat::Text, level: tracing::Level::INFO },
         }
     }

@@ -6,8 +6,8 @@ use axum::routing::{MethodRouter, delete, get, post, put};
 use gateway::{Code, Hub};
 
 use crate::{
-    agents, batch, dead, deliveries, events, inbox, lexicons, messages, metrics, openapi, past, socket,
-    status, tokens, trim,
+    agents, batch, channels, dead, deliveries, events, inbox, lexicons, messages, metrics, openapi, past,
+    socket, status, tokens, trim,
 };
 
 /// One call.
@@ -467,6 +467,28 @@ pub(crate) static CALLS: &[Call] = &[
         gives: &[(200, Form::Events)],
         refuses: &[Code::UnknownAgent, Code::TooManyConnections],
         serve: || get(events::stream),
+    },
+    Call {
+        method: "get",
+        path: "/v1/channels",
+        summary: "Lists channels: who is in them and, for the operator, which folders they have",
+        who: Who::Token,
+        takes: &[],
+        body: None,
+        gives: &[(200, Form::Json("Channels"))],
+        refuses: &[],
+        serve: || get(channels::list),
+    },
+    Call {
+        method: "get",
+        path: "/v1/channels/problems",
+        summary: "Lists files of channel folders that were not taken in, or are odd, the newest first",
+        who: Who::Operator,
+        takes: &[],
+        body: None,
+        gives: &[(200, Form::Json("ChannelProblems"))],
+        refuses: &[],
+        serve: || get(channels::problems),
     },
     Call {
         method: "get",

@@ -8,6 +8,7 @@
 mod agents;
 mod api;
 mod batch;
+mod channels;
 mod dead;
 mod deliveries;
 mod events;

@@ -11,6 +11,7 @@ use message::AgentName;
 use node::{CallError, Durations, Node, Turn};
 use tokio::sync::watch;
 
+use crate::channels::Channels;
 use crate::lexicons::Lexicons;
 use crate::pollers::{self, Pollers};
 use crate::{
@@ -78,6 +79,7 @@ struct Inner {
     stopping: watch::Sender<bool>,
     answered: Durations,
     pollers: Pollers,
+    channels: Channels,
 }
 
 impl Hub {
@@ -108,6 +110,7 @@ impl Hub {
                 stopping: watch::Sender::new(false),
                 answered: Durations::default(),
                 pollers: Pollers::default(),
+                channels: Channels::default(),
             }),
         };
         hub.watch_visits();
@@ -284,6 +287,11 @@ impl Hub {
         });
     }
 
+    /// Returns what is known of channel folders.
+    pub fn channels(&self) -> &Channels {
+        &self.inner.channels
+    }
+
     /// Returns how many sockets, streams and long polls are open.
     pub fn connections(&self) -> usize {
         self.inner.connections.count()
@@ -299,6 +307,11 @@ impl Hub {
     /// Returns the number of the agent that has this name or alias.
     pub fn key_of(&self, alias: &str) -> Option<AgentKey> {
         self.with_directory(|directory| directory.key_of(alias))
+    }
+
+    /// Returns what an agent says of itself at the door of its own protocol, as JSON.
+    pub fn descriptor_of(&self, name: &AgentName) -> Option<String> {
+        self.with_directory(|directory| directory.find(name.as_str())?.1.profile.descriptor.clone())
     }
 
     /// Tells whether an agent is still in the registry.

@@ -7,6 +7,7 @@
 mod answer;
 mod caller;
 mod chance;
+pub mod channels;
 mod code;
 mod directory;
 mod doorway;

@@ -149,6 +149,13 @@ impl Peer {
     }
 }
 
+impl Session {
+    /// Sees to it that a session ends with this.
+    pub fn new(hub: Hub, key: SessionKey) -> Self {
+        Session { hub, key }
+    }
+}
+
 impl Drop for Session {
     fn drop(&mut self) {
         let session = self.key;

@@ -34,6 +34,9 @@ pub(crate) struct UpArgs {
     /// A name by which the server may be called, beside localhost
     #[arg(long = "host", value_name = "NAME")]
     pub(crate) hosts: Vec<String>,
+    /// A channel root to watch and write, perhaps followed by `=` and the agents that it may speak for
+    #[arg(long, value_name = "ROOT", num_args = 1..)]
+    pub(crate) channels: Vec<PathBuf>,
     /// Run in the background: return when the bus is ready
     #[arg(long)]
     pub(crate) detach: bool,

@@ -1,5 +1,6 @@
 //! The commands that speak to a bus, as their users type them.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
@@ -17,10 +18,14 @@ pub(crate) enum TalkCommand {
     /// Show who is there and how each can be reached
     #[command(after_help = "Examples:
   convoke who
-  convoke who bob --json")]
+  convoke who bob --json
+  convoke who --root /srv/collab")]
     Who {
         /// One agent, by any of its names
         agent: Option<String>,
+        /// Show who is there by the presence files of this channel root, without a bus
+        #[arg(long, value_name = "DIR")]
+        root: Option<PathBuf>,
         #[command(flatten)]
         speaker: SpeakerArgs,
         #[command(flatten)]

@@ -2,8 +2,8 @@
 
 use crate::cli::talk::{AgentCommand, DeadCommand, TalkCommand};
 use crate::commands::{
-    agent, dead, delivery, demo, export, import, inbox, membership, receipt, reply, search, send, tail,
-    unsend, who,
+    agent, channel, dead, delivery, demo, export, import, inbox, membership, receipt, reply, search, send,
+    tail, unsend, who,
 };
 use crate::failure::{Answer, Failure};
 use crate::output::Form;
@@ -13,8 +13,11 @@ use crate::remote::block_on;
 pub(crate) fn run(command: TalkCommand) -> Result<Answer, Failure> {
     match command {
         TalkCommand::Agent(command) => administer(command),
-        TalkCommand::Who { agent: None, speaker, remote } => block_on(who::everybody(&remote, &speaker)),
-        TalkCommand::Who { agent: Some(agent), speaker, remote } => {
+        TalkCommand::Who { agent, root: Some(root), remote, .. } => {
+            channel::who_in_root(&root, agent.as_deref(), Form::from_flag(remote.json))
+        }
+        TalkCommand::Who { agent: None, speaker, remote, .. } => block_on(who::everybody(&remote, &speaker)),
+        TalkCommand::Who { agent: Some(agent), speaker, remote, .. } => {
             block_on(who::one(&remote, &speaker, &agent))
         }
         TalkCommand::Send(args) => block_on(send::run(&args)),

@@ -11,6 +11,7 @@ mod run;
 use std::net::IpAddr;
 use std::path::Path;
 
+use gateway_files::RootSettings;
 use gateway_http::Tls;
 
 use crate::cli::server::UpArgs;
@@ -62,6 +63,7 @@ fn chosen(args: &UpArgs, data: &Path) -> Result<Settings, Failure> {
     settings.insecure_remote |= args.insecure_remote;
     settings.lossy_history = args.lossy_history;
     settings.hosts.extend(args.hosts.iter().map(|host| host.to_ascii_lowercase()));
+    settings.channels.roots.extend(args.channels.iter().map(|root| RootSettings::parse(root)));
     if let Some(format) = args.log_format {
         settings.logs.format = format;
     }

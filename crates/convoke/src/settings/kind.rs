@@ -16,6 +16,7 @@ pub(crate) enum Kind {
     Text { form: &'static str, set: fn(&mut Settings, &str) -> Result<(), String> },
     Texts { form: &'static str, set: fn(&mut Settings, Vec<String>) -> Result<(), String> },
     Path(fn(&mut Settings, Option<PathBuf>)),
+    Paths { form: &'static str, set: fn(&mut Settings, Vec<PathBuf>) },
 }
 
 /// A value as it was given.
@@ -61,6 +62,11 @@ impl Kind {
                 let path = folder.map_or_else(|| path.clone(), |folder| folder.join(&path));
                 set(settings, given.text().filter(|text| !text.is_empty()).map(|_| path));
             }
+            Kind::Paths { set, .. } => {
+                let paths = given.list().ok_or_else(wrong)?.into_iter().map(PathBuf::from);
+                let whole = |path: PathBuf| folder.map_or(path.clone(), |folder| folder.join(path));
+                set(settings, paths.map(whole).collect());
+            }
         }
         Ok(())
     }
@@ -76,7 +82,9 @@ impl Kind {
             Kind::Span { min, max, .. } => {
                 format!("a duration from \"{}\" to \"{}\"", show_span(*min), show_span(*max))
             }
-            Kind::Text { form, .. } | Kind::Texts { form, .. } => (*form).to_owned(),
+            Kind::Text { form, .. } | Kind::Texts { form, .. } | Kind::Paths { form, .. } => {
+                (*form).to_owned()
+            }
             Kind::Path(_) => "the path of a file".to_owned(),
         }
     }

@@ -59,7 +59,12 @@ fn shown_default(setting: &Setting) -> String {
     match &setting.kind {
         _ if setting.default.is_empty() => "none".to_owned(),
         Kind::Flag(_) | Kind::Count { .. } => format!("`{}`", setting.default),
-        Kind::Bytes { .. } | Kind::Span { .. } | Kind::Text { .. } | Kind::Texts { .. } | Kind::Path(_) => {
+        Kind::Bytes { .. }
+        | Kind::Span { .. }
+        | Kind::Text { .. }
+        | Kind::Texts { .. }
+        | Kind::Paths { .. }
+        | Kind::Path(_) => {
             format!("`\"{}\"`", setting.default)
         }
     }

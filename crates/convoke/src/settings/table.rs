@@ -1,6 +1,9 @@
 //! Every setting, once: its name, what it takes, its default, where it goes and what it means.
 
+use std::path::PathBuf;
 use std::time::Duration;
+
+use gateway_files::RootSettings;
 
 use super::kind::Kind;
 use super::{LogFormat, Settings};
@@ -57,6 +60,7 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
     ("log", "The durable log. That what is acknowledged is synced to the disk first cannot be set."),
     ("history", "Looking back."),
     ("xrpc", "The door for clients of the AT Protocol."),
+    ("channels", "Channel folders that the bus watches and writes: see [channels.md](channels.md)."),
     ("metrics", "Figures for Prometheus."),
     ("logs", "What the server writes about itself, to standard error."),
 ];
@@ -651,6 +655,34 @@ pub(crate) const TABLE: &[Setting] = &[
         "Bytes of all blobs together; one has 10 MiB at most.",
     ),
     Setting::new(
+        "channels.roots",
+        Kind::Paths { form: "a list of folders, each perhaps followed by `=` and agents", set: set_roots },
+        "",
+        "Channel roots. `\"/srv/collab\"` speaks for agents of dialect `channel` and for names first seen in it; `\"/srv/collab=ann+bob\"` speaks for these alone.",
+    ),
+    Setting::new(
+        "channels.poll",
+        Kind::Span { min: SHORTEST, max: HOUR, set: |settings, span| settings.channels.poll = span },
+        "2s",
+        "How often folders are looked at.",
+    ),
+    Setting::new(
+        "channels.file_bytes",
+        Kind::Bytes {
+            min: KIB,
+            max: 8 * MIB,
+            set: |settings, bytes| settings.channels.file_bytes_max = bytes,
+        },
+        "1MiB",
+        "Bytes of a file that is taken in; a larger one is listed as a problem.",
+    ),
+    Setting::new(
+        "channels.import",
+        Kind::Flag(|settings, flag| settings.channels.import = flag),
+        "false",
+        "Whether files that are there when a root is watched for the first time become messages; else only those that come later do.",
+    ),
+    Setting::new(
         "metrics.public",
         Kind::Flag(|settings, flag| settings.metrics_public = flag),
         "false",
@@ -710,6 +742,10 @@ fn set_public(settings: &mut Settings, collections: Vec<String>) -> Result<(), S
     }
     settings.public_collections = collections;
     Ok(())
+}
+
+fn set_roots(settings: &mut Settings, roots: Vec<PathBuf>) {
+    settings.channels.roots = roots.iter().map(|root| RootSettings::parse(root)).collect();
 }
 
 fn set_format(settings: &mut Settings, text: &str) -> Result<(), String> {

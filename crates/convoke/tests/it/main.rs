@@ -3,6 +3,7 @@
 
 mod bus;
 mod card;
+mod channel;
 mod clients;
 mod crossing;
 mod demo;

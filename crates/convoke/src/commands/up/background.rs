@@ -58,6 +58,9 @@ fn spawn(args: &UpArgs, data: &Path, log: &File) -> io::Result<Child> {
     if let Some(listen) = args.listen {
         command.args(["--listen", &listen.to_string()]);
     }
+    for root in &args.channels {
+        command.arg("--channels").arg(std::path::absolute(root)?);
+    }
     for host in &args.hosts {
         command.args(["--host", host]);
     }

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use gateway::{Authority, Hub};
+use gateway_files::{Files, SiteError};
 use gateway_http::Tls;
 use history::{History, HistoryError};
 use message::Seq;
@@ -66,6 +67,7 @@ pub(super) async fn serve(
     let hub =
         Hub::new(node.clone(), history.clone(), authority, settings.hub.clone()).await.map_err(stopped)?;
     let doorways = doorways(&hub, settings.xrpc(data));
+    let files = Files::open(&hub, &settings.channels(data)).await.map_err(|error| no_files(&error))?;
     drop(server.routes.send_replace(gateway_http::router(hub.clone(), doorways)));
     note_running(&url, data)?;
     ready::announce(&url, data, &started, Form::from_flag(args.json))?;
@@ -73,8 +75,14 @@ pub(super) async fn serve(
         () = signals.asked_to_stop(tls.as_ref()) => Ok(Answer::Yes),
         reason = node.stopped() => Err(broken(reason)),
     };
+    let grace = settings.serve.stop_grace / 2;
+    if tokio::time::timeout(grace, files.stop()).await.is_err() {
+        tracing::warn!(
+            "a channel root does not answer; what was not noted of it is found out at the next start"
+        );
+    }
     hub.stop();
-    server.stop(settings.serve.stop_grace / 2, node).await;
+    server.stop(grace, node).await;
     // Its file is then whole by itself, and need not be checked at the next start.
     tokio::task::block_in_place(|| history.join());
     folder::Running::remove(data);
@@ -161,6 +169,17 @@ fn no_history(error: &HistoryError) -> Failure {
         | HistoryError::Thread(_)
         | HistoryError::Stopped => failure.hint("check that its file can be written, and the disk"),
     }
+}
+
+fn no_files(error: &SiteError) -> Failure {
+    let hint = match error {
+        SiteError::Root { .. } => {
+            "check that it is a folder that can be read and written; `channels.roots` names it"
+        }
+        SiteError::State { .. } => "check the folder `channels` in the data folder, and the room on the disk",
+        SiteError::Bus { .. } => "look with `convoke doctor`",
+    };
+    Failure::wrong_use(chain(error)).hint(hint)
 }
 
 fn note_running(url: &str, data: &Path) -> Result<(), Failure> {
