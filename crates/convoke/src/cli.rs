@@ -1,6 +1,7 @@
 //! The command line as its users type it. Names here are promises.
 
 pub(crate) mod channel;
+pub(crate) mod nats;
 pub(crate) mod remote;
 pub(crate) mod server;
 pub(crate) mod talk;
@@ -173,7 +174,7 @@ and `convoke watch failed` list such messages.
 
 Examples:
   convoke watch --agent codex --profile codex
-  convoke watch --agent qc-1 --channel team-a --root /srv/collab --role \"You check quality.\" --profile claude
+  convoke watch --agent qc-1 --channel team-a --root /srv/collab --profile claude
   convoke watch --agent bot --channel '#deploys' --rate 10/min --timeout 2m --exec ./answer --brief
   convoke watch --profiles"
     )]

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use channel_root::Root;
 use json::{Limits, Object, Value};
+use tokio::time::Instant;
 
 use crate::MirrorError;
 use crate::copy::Copy;
@@ -18,6 +19,7 @@ use crate::nats::{Ack, Nats, NatsSettings};
 
 /// Bytes of an outbox; what does not fit is found by a mirror, which compares.
 const OUTBOX_BYTES_MAX: u64 = 16 << 20;
+const CONNECT_EVERY: Duration = Duration::from_millis(100);
 const LOCK_EVERY: Duration = Duration::from_millis(20);
 
 /// What became of a message that was posted.
@@ -85,7 +87,7 @@ impl Outbox {
         wanted: (&str, &str),
     ) -> Result<Option<Ack>, MirrorError> {
         let _lock = self.lock().await?;
-        let nats = Nats::connect(settings).await?;
+        let nats = connect(settings).await?;
         let mut ack = None;
         // What somebody took and did not finish comes first.
         for _ in 0..2 {
@@ -147,6 +149,19 @@ impl Outbox {
         match fs::remove_file(&taken) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed("empty", &taken)(error)),
             Ok(()) | Err(_) => Ok(()),
+        }
+    }
+}
+
+/// Connects to the server; one that is away has until the time is over.
+async fn connect(settings: &NatsSettings) -> Result<Nats, MirrorError> {
+    let began = Instant::now();
+    loop {
+        match Nats::connect(settings).await {
+            Err(MirrorError::Away { .. }) if began.elapsed() + CONNECT_EVERY < settings.timeout => {
+                tokio::time::sleep(CONNECT_EVERY).await;
+            }
+            connected => return connected,
         }
     }
 }

@@ -36,7 +36,7 @@ async fn watch(args: &WatchArgs) -> Result<Answer, Failure> {
         Failure::wrong_use("for which agent?").hint("name it with --agent NAME, or set CONVOKE_AGENT")
     })?;
     let watching = watching(args, agent)?;
-    logs::to_stderr(&LogSettings { level: tracing::Level::INFO, format: LogFormat::Text });
+    logs::to_stderr(&LogSettings { level: tracing::Level::WARN, format: LogFormat::Text });
     let (stopper, stop) = runner::stopping();
     let stopping = stop_on_signals(stopper)?;
     let ended = match &args.root {

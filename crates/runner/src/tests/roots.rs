@@ -234,3 +234,28 @@ async fn several_run_at_once_only_if_that_is_wanted() {
         assert!(most <= concurrency, "{most} of {concurrency}");
     }
 }
+
+/// A clock that breaks once, in the middle of the work.
+fn breaking() -> Timestamp {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static LOOKS: AtomicU32 = AtomicU32::new(0);
+    assert_ne!(LOOKS.fetch_add(1, Ordering::Relaxed), 6, "the clock breaks");
+    now()
+}
+
+#[tokio::test]
+async fn a_fault_leaves_the_agent_offline_and_the_message_listed() {
+    let place = Place::new().await;
+    let id = place.say("codex", "hello");
+    let broken = Watching { now: breaking, ..watching("echo fine") };
+    let (_stopper, stop) = stopping();
+    let channels = vec![CHANNEL.to_owned()];
+    let watched =
+        tokio::spawn(watch_root(place.root.clone(), channels, History::Skipped, Arc::new(broken), stop));
+    assert!(watched.await.unwrap_err().is_panic());
+    assert_eq!(place.presence(), (PresenceState::Offline, "OFFLINE".to_owned()));
+    let tally = place.watch(watching("echo again")).await;
+    let is_answered = matches!(place.state(&id), State::Answered(_));
+    assert_eq!(place.answers().len(), usize::from(is_answered));
+    assert_eq!(tally.failed, u64::from(!is_answered));
+}
