@@ -105,6 +105,12 @@ impl Client {
         self.ask(call, sent).await
     }
 
+    /// Tells the bus itself something of its sender, such as a sign of life, which is noted and leaves no receipt.
+    pub async fn tell_bus(&self, document: &str, dialect: Dialect) -> Result<(), ClientError> {
+        let target = Target::new(MESSAGES).maybe("dialect", Some(dialect.name()));
+        self.tell(Method::POST, target, document.to_owned()).await
+    }
+
     /// Sends documents of one language, one a line, in one commit; each gets its answer, in order.
     pub async fn send_batch(
         &self,

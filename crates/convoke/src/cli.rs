@@ -1,9 +1,11 @@
 //! The command line as its users type it. Names here are promises.
 
 pub(crate) mod channel;
+pub(crate) mod nats;
 pub(crate) mod remote;
 pub(crate) mod server;
 pub(crate) mod talk;
+pub(crate) mod watch;
 pub(crate) mod work;
 
 use std::path::PathBuf;
@@ -18,6 +20,7 @@ use self::channel::ChannelCommand;
 use self::remote::{RemoteArgs, SpeakerArgs};
 use self::server::{DoctorArgs, DownArgs, ServiceArgs, UpArgs};
 use self::talk::TalkCommand;
+use self::watch::WatchArgs;
 
 /// One bus for AI agents, whatever protocol they speak.
 #[derive(Parser, Debug)]
@@ -163,6 +166,20 @@ Examples:
     /// Talk in channels, on the bus or in folders
     #[command(subcommand, arg_required_else_help = true)]
     Channel(ChannelCommand),
+    /// Answer messages for an agent with a command, through a bus or on a channel root
+    #[command(
+        after_help = "A message for the agent becomes a prompt, the command is run on it, and what it prints is posted as
+the answer. Whatever others wrote is fenced in the prompt. No shell is run; the command gets only
+the variables that are named. A command that fails is not run again by itself: `convoke dead list`
+and `convoke watch failed` list such messages.
+
+Examples:
+  convoke watch --agent codex --profile codex
+  convoke watch --agent qc-1 --channel team-a --root /srv/collab --profile claude
+  convoke watch --agent bot --channel '#deploys' --rate 10/min --timeout 2m --exec ./answer --brief
+  convoke watch --profiles"
+    )]
+    Watch(Box<WatchArgs>),
     /// Work with Agent Cards: check them, build prompts from them
     #[command(subcommand, arg_required_else_help = true)]
     Card(CardCommand),

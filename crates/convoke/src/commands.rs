@@ -34,6 +34,7 @@ mod translate;
 mod unsend;
 mod up;
 mod validate;
+mod watch;
 mod who;
 
 use ::translate::Reports;
@@ -82,6 +83,7 @@ pub(crate) fn run(command: Command) -> Result<Answer, Failure> {
         Command::Log(LogCommand::Salvage { data, json }) => log::salvage(data, Form::from_flag(json)),
         Command::Log(LogCommand::Trim(args)) => block_on(log::trim(&args)),
         Command::Talk(command) => talk::run(command),
+        Command::Watch(args) => watch::run(&args),
         Command::Completions { shell } => completions::run(shell),
     }
 }

@@ -8,6 +8,7 @@ mod kind;
 mod problem;
 #[cfg(test)]
 mod reference;
+mod setters;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -67,6 +68,8 @@ pub(crate) struct Settings {
     pub(crate) blobs_bytes_max: u64,
     /// Channel folders; where what is known of them lies is the data folder's to say.
     pub(crate) channels: gateway_files::Settings,
+    /// The NATS server on which messages of channel folders are kept too; without an address there is none.
+    pub(crate) nats: mirror::NatsSettings,
     pub(crate) logs: LogSettings,
 }
 
@@ -272,6 +275,7 @@ impl Settings {
             public_collections: Vec::new(),
             blobs_bytes_max: 0,
             channels: gateway_files::Settings::none(),
+            nats: mirror::NatsSettings { url: String::new(), credentials: None, timeout: Duration::ZERO },
             logs: LogSettings { format: LogFormat::Text, level: tracing::Level::INFO },
         }
     }

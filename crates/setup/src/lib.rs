@@ -3,6 +3,7 @@
 //!
 //! It must not touch anything outside of that folder, and it names no registry: pip and npm know theirs.
 
+pub mod nats;
 pub mod node;
 pub mod pds;
 mod pinned;

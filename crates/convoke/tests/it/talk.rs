@@ -76,7 +76,7 @@ fn help_of_every_command() {
                     reply, unsend, amend, join, leave, ack, nack, surfaced, extend, receipt, tail, search, dead, \
                     dead list, dead show, dead retry, dead drop, export, import, demo, channel, channel post, \
                     channel read, channel list, channel links, channel send-message, channel read-messages, \
-                    channel who";
+                    channel who, channel mirror, watch, watch failed, watch retry";
     let lines: Vec<String> = commands.split(", ").map(|command| format!("{command} --help")).collect();
     let shown = shell.transcript(&lines.iter().map(String::as_str).collect::<Vec<_>>());
     insta::assert_snapshot!(shown);

@@ -1,11 +1,12 @@
 //! `convoke channel post`: something said in a channel, on the bus or in a folder.
 
+use ::mirror::Ack;
 use channel_root::{Draft, Posted, Root, fresh_id};
 use client::SendOptions;
 use json::{Object, Value};
 use message::{Dialect, Timestamp};
 
-use super::failure;
+use super::{failure, mirror};
 use crate::cli::channel::PostArgs;
 use crate::clock;
 use crate::commands::send;
@@ -29,10 +30,11 @@ pub(super) fn into_root(root: &Root, args: &PostArgs) -> Result<Answer, Failure>
         Failure::wrong_use("who speaks? a folder does not know").hint(hint)
     })?;
     let posted = write(root, &args.channel, &draft(args, agent)?)?;
+    let ack = mirror::publish(root, &args.channel, &posted, &args.nats)?;
     let mut output = Output::new();
     match Form::from_flag(args.remote.json) {
         Form::Text => output.line(posted.path.display())?,
-        Form::Json => output.line(shown(&posted))?,
+        Form::Json => output.line(shown(&posted, ack.as_ref()))?,
     }
     output.flush()?;
     Ok(Answer::Yes)
@@ -43,13 +45,13 @@ pub(super) fn write(root: &Root, channel: &str, draft: &Draft) -> Result<Posted,
     root.post(channel, draft, now()?).map_err(|error| failure(&error))
 }
 
-/// Writes what the script prints of a message: nobody published it elsewhere, so nobody acknowledged that.
-pub(super) fn shown(posted: &Posted) -> String {
+/// Writes what the script prints of a message, with what a NATS server says of it.
+pub(super) fn shown(posted: &Posted, ack: Option<&Ack>) -> String {
     let path = posted.path.display().to_string();
     let members = [
         ("id", Value::from(posted.id.as_str())),
         ("file_path", Value::from(path)),
-        ("nats_ack", Value::Null),
+        ("nats_ack", ack.map_or(Value::Null, Ack::to_value)),
     ];
     Value::Object(Object::from_iter(members)).to_json()
 }

@@ -2,7 +2,7 @@
 
 use channel_root::{Draft, Root};
 
-use super::post;
+use super::{mirror, post};
 use crate::cli::channel::SendMessageArgs;
 use crate::failure::{Answer, Failure};
 use crate::output::Output;
@@ -22,8 +22,9 @@ pub(super) fn run(root: &Root, args: &SendMessageArgs) -> Result<Answer, Failure
         ..Draft::new(args.agent.as_str(), to, text)
     };
     let posted = post::write(root, &args.channel, &draft)?;
+    let ack = mirror::publish(root, &args.channel, &posted, &args.nats)?;
     let mut output = Output::new();
-    output.line(post::shown(&posted))?;
+    output.line(post::shown(&posted, ack.as_ref()))?;
     output.flush()?;
     Ok(Answer::Yes)
 }

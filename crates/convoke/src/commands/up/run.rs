@@ -16,6 +16,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 
+use super::mirrors::Mirrors;
 use super::{folder, ready};
 use crate::cli::server::UpArgs;
 use crate::clock;
@@ -68,6 +69,8 @@ pub(super) async fn serve(
         Hub::new(node.clone(), history.clone(), authority, settings.hub.clone()).await.map_err(stopped)?;
     let doorways = doorways(&hub, settings.xrpc(data));
     let files = Files::open(&hub, &settings.channels(data)).await.map_err(|error| no_files(&error))?;
+    let mirrors =
+        Mirrors::start(&settings).map_err(|error| Failure::wrong_use(chain(&error)).hint(error.hint()))?;
     drop(server.routes.send_replace(gateway_http::router(hub.clone(), doorways)));
     note_running(&url, data)?;
     ready::announce(&url, data, &started, Form::from_flag(args.json))?;
@@ -76,6 +79,7 @@ pub(super) async fn serve(
         reason = node.stopped() => Err(broken(reason)),
     };
     let grace = settings.serve.stop_grace / 2;
+    mirrors.stop().await;
     if tokio::time::timeout(grace, files.stop()).await.is_err() {
         tracing::warn!(
             "a channel root does not answer; what was not noted of it is found out at the next start"
