@@ -4,10 +4,12 @@ mod calls;
 mod documented;
 mod events;
 mod past;
+mod policies;
 mod presence;
 mod registry;
 mod replies;
 mod sockets;
+mod state;
 mod tasks;
 mod trims;
 
@@ -34,6 +36,6 @@ fn rest(value: &mut json::Value<'_>) {
                 members.get_mut(&key).map(rest);
             }
         }
-        _ => {}
+        json::Value::Null | json::Value::Bool(_) | json::Value::Number(_) | json::Value::String(_) => {}
     }
 }

@@ -10,6 +10,8 @@ use message::{
 };
 use translate::{Carry, Options, Reports};
 
+use crate::state::StateUpdate;
+use crate::vitals::{self, Vitals};
 use crate::{SealKey, Work, lexicons};
 
 /// How often a message that does not say is tried is the broker's to say; how long each recipient has by default,
@@ -37,6 +39,10 @@ pub struct Incoming {
     envelope: Vec<u8>,
     /// What it says about work.
     pub work: Option<Box<Work>>,
+    /// What it says about its sender.
+    pub(crate) vitals: Option<Box<Vitals>>,
+    /// What it changes of the shared state.
+    pub(crate) update: Option<Box<StateUpdate>>,
 }
 
 /// Why a document is not taken in.
@@ -121,6 +127,7 @@ fn read(bytes: &[u8], value: Value<'_>, name: Name, reading: Reading<'_>) -> Res
         lifetime_ms: route.lifetime_ms,
         live_only: route.is_live_only,
     });
+    let figures = vitals::figures(name, &value);
     let decoded = language
         .decode_owned(value, reading.names)
         .map_err(|errors| IntakeError::Invalid { dialect: name, errors: errors.into_kept() })?;
@@ -130,6 +137,9 @@ fn read(bytes: &[u8], value: Value<'_>, name: Name, reading: Reading<'_>) -> Res
         return Err(IntakeError::Invalid { dialect: name, errors });
     }
     let work = Work::of(&message);
+    let vitals = Vitals::of(name, &message, figures);
+    let is_update = name == Name::Coord && message.kind == Kind::StateSync;
+    let update = message.data.as_ref().filter(|_| is_update).and_then(StateUpdate::of).map(Box::new);
     message.let_content_go();
     let asked = message.delivery.as_deref();
     let guarantee = asked.and_then(|wishes| wishes.guarantee);
@@ -150,6 +160,8 @@ fn read(bytes: &[u8], value: Value<'_>, name: Name, reading: Reading<'_>) -> Res
         warnings: decoded.warnings.into_kept().into_iter().map(Warning::from).collect(),
         message,
         work,
+        vitals,
+        update,
     })
 }
 

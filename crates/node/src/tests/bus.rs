@@ -85,6 +85,7 @@ impl Bus {
                 hold: false,
                 hops: 0,
                 body: body.as_bytes(),
+                saying: None,
             };
             let reply = turn.execute(&Command::Accept(Box::new(accept)))?;
             let Reply::Accepted(receipted) = reply else { panic!("{reply:?}") };
