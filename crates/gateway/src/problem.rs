@@ -136,28 +136,33 @@ impl From<Refusal> for Problem {
             let suggestions = suggestions.iter().map(|name| Value::from(name.clone())).collect();
             return problem.with("suggestions", Value::Array(suggestions));
         }
-        match refusal {
-            Refusal::Conflict { id } => problem.with("id", Value::from(id.to_string())),
-            Refusal::Missed { task, holder } => {
-                problem.with("task", Value::from(task)).with("holder", Value::from(holder))
-            }
-            Refusal::NotHolder { task, holder } => {
-                let holder = holder.map_or(Value::Null, Value::from);
-                problem.with("task", Value::from(task)).with("holder", holder)
-            }
-            Refusal::TaskState { task, status, .. } => {
-                problem.with("task", Value::from(task)).with("task_status", Value::from(status))
-            }
-            Refusal::Stale { current } | Refusal::Gap { current } => {
-                problem.with("current", Value::from(u64::from(current)))
-            }
-            Refusal::BadPolicy { findings } => {
-                let errors = findings.iter().map(|finding| finding.to_value().into_owned()).collect();
-                problem.with("errors", Value::Array(errors))
-            }
-            _ => problem,
+        if let Refusal::Conflict { id } = &refusal {
+            return problem.with("id", Value::from(id.to_string()));
         }
+        if let Refusal::Stale { current } | Refusal::Gap { current } = refusal {
+            return problem.with("current", Value::from(u64::from(current)));
+        }
+        if let Refusal::BadPolicy { findings } = &refusal {
+            let errors = findings.iter().map(|finding| finding.to_value().into_owned()).collect();
+            return problem.with("errors", Value::Array(errors));
+        }
+        about_task(problem, refusal)
     }
+}
+
+/// Adds which task it is about, who has it and how far it is.
+fn about_task(problem: Problem, refusal: Refusal) -> Problem {
+    if let Refusal::Missed { task, holder } = refusal {
+        return problem.with("task", Value::from(task)).with("holder", Value::from(holder));
+    }
+    if let Refusal::NotHolder { task, holder } = refusal {
+        let holder = holder.map_or(Value::Null, Value::from);
+        return problem.with("task", Value::from(task)).with("holder", holder);
+    }
+    if let Refusal::TaskState { task, status, .. } = refusal {
+        return problem.with("task", Value::from(task)).with("task_status", Value::from(status));
+    }
+    problem
 }
 
 fn code_of(refusal: &Refusal) -> Code {
