@@ -1,15 +1,4 @@
-//! Blockers: what stands in the way of a task, who takes care of it, and which error codes mean the same.
-
-/// Returns who takes care of a type of blocker; what is not known goes to the supervisor.
-pub fn route_of_blocker(blocker_type: &str) -> &'static str {
-    match blocker_type {
-        "spec_gap" => "priya",
-        "dependency" => "engine",
-        "tool_failure" => "atlas",
-        // Ambiguity, lack of resources and failed verification are the supervisor's.
-        _ => "mindy",
-    }
-}
+//! Blockers: what stands in the way of a task, and which error codes mean the same.
 
 /// Returns the error code of other dialects that is nearest to a type of blocker.
 pub fn error_of_blocker(blocker_type: &str) -> Option<&'static str> {

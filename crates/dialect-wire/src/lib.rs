@@ -38,7 +38,7 @@ use dialect::{Decoded, Dialect, Encoded, Name, Names, Route, Strictness, Verdict
 use json::{Findings, Object, Value};
 use message::Message;
 
-pub use blockers::{blocker_of_error, error_of_blocker, route_of_blocker};
+pub use blockers::{blocker_of_error, error_of_blocker};
 pub use card::{CONSTRAINTS_MIN, VOICE_SENTENCES_MAX, WORKING_STYLE_SENTENCES_MAX, lint};
 pub use completion::{check_completion, worker};
 pub use form::is_posted;

@@ -118,7 +118,8 @@ impl Wanted {
             ..Profile::default()
         };
         profile.uri = Some(agent_id).filter(|id| id != name.as_str());
-        gateway::register(turn, &name, Name::Bus, &profile)?;
+        let agent = gateway::register(turn, &name, Name::Bus, &profile)?;
+        gateway::card::equip(turn, agent, &capabilities(&profile))?;
         Ok((name, Some(token)))
     }
 
@@ -151,8 +152,16 @@ impl Wanted {
         }
         (profile.framework, profile.descriptor) = (Some(self.framework), Some(self.descriptor));
         gateway::register(turn, &name, Name::Bus, &profile)?;
+        gateway::card::equip(turn, agent, &capabilities(&profile))?;
         Ok(name)
     }
+}
+
+/// Returns what an agent says that it can do.
+fn capabilities(profile: &Profile) -> Vec<String> {
+    let descriptor = profile.descriptor.as_deref().unwrap_or_default();
+    let descriptor = json::parse_str(descriptor, Limits::DOCUMENT);
+    descriptor.map(|descriptor| gateway::card::capabilities(&descriptor)).unwrap_or_default()
 }
 
 /// What is known of an agent.

@@ -1,5 +1,7 @@
 //! Tests of the coord door, against a node on a real disk.
 
+mod state;
+
 use std::time::Duration;
 
 use dialect::Dialect;

@@ -2,10 +2,11 @@
 
 use axum::http::StatusCode;
 use axum::response::Response;
-use broker::{AgentView, Command, Time};
+use broker::{AgentView, AgentWork, Breaker, Command, Micros, Time};
 use gateway::{Body, Principal, Problem, Profile, Registration, Token, TokenNote};
 use json::{Limits, Object, Value};
 use message::Address;
+use node::Turn;
 
 use gateway::Answer;
 use gateway::{At, Caller};
@@ -31,7 +32,8 @@ pub(crate) async fn put(caller: Caller, At(name): At<String>, body: Body) -> Res
 pub(crate) async fn list(caller: Caller) -> Result<Response, Problem> {
     let principal = caller.principal;
     let agents = caller.hub.call(move |turn| {
-        Ok(turn.broker().agents().map(|view| agent_value(&view, &principal).to_json()).collect::<Vec<_>>())
+        let agents = turn.broker().agents();
+        Ok(agents.map(|view| agent_value(turn, &view, &principal).to_json()).collect::<Vec<_>>())
     });
     Ok(Answer::new().list("agents", agents.await?).respond(StatusCode::OK))
 }
@@ -41,7 +43,7 @@ pub(crate) async fn show(caller: Caller, At(name): At<String>) -> Result<Respons
     let agent = caller.agent(&name)?.key;
     let principal = caller.principal;
     let shown = caller.hub.call(move |turn| {
-        let view = turn.broker().look_at(agent).map(|view| agent_value(&view, &principal));
+        let view = turn.broker().look_at(agent).map(|view| agent_value(turn, &view, &principal));
         view.ok_or_else(|| Problem::new(gateway::Code::UnknownAgent, "there is no such agent"))
     });
     Ok(gateway::answer(StatusCode::OK, &shown.await?))
@@ -85,7 +87,7 @@ fn group(text: &str) -> Result<Address, Problem> {
     text.parse().map_err(|error| Problem::bad_request(format!("{text:?} is no address: {error}")))
 }
 
-fn agent_value(view: &AgentView<'_>, principal: &Principal) -> Value<'static> {
+fn agent_value(turn: &Turn<'_>, view: &AgentView<'_>, principal: &Principal) -> Value<'static> {
     let profile = Profile::read(view.profile);
     let list = |texts: Vec<String>| Value::Array(texts.into_iter().map(Value::from).collect());
     let owned = |texts: &[&str]| list(texts.iter().map(|text| (*text).to_owned()).collect());
@@ -96,23 +98,66 @@ fn agent_value(view: &AgentView<'_>, principal: &Principal) -> Value<'static> {
     if let Some(framework) = &profile.framework {
         members.insert("framework", Value::from(framework.clone()));
     }
-    let described = profile.descriptor.as_deref();
-    if let Some(Ok(descriptor)) = described.map(|text| json::parse_str(text, Limits::DOCUMENT)) {
-        members.insert("descriptor", descriptor.into_owned());
+    for (key, said) in [("descriptor", &profile.descriptor), ("card", &profile.card)] {
+        if let Some(Ok(said)) = said.as_deref().map(|text| json::parse_str(text, Limits::DOCUMENT)) {
+            members.insert(key, said.into_owned());
+        }
     }
     members.insert("reachability", Value::from(view.reachability.name()));
     members.insert("waiting", Value::from(view.waiting));
     members.insert("memberships", owned(&view.memberships));
     members.insert("speaks_for", list(profile.speaks_for.iter().map(ToString::to_string).collect()));
-    if let Some((state, at, _)) = view.presence {
-        let presence: Object<'static> =
+    if let Some((state, at, detail)) = view.presence {
+        let mut presence: Object<'static> =
             [("state", Value::from(state.name())), ("at", Value::from(written(at)))].into_iter().collect();
+        if let Ok(detail) = json::parse(detail, Limits::DOCUMENT) {
+            presence.insert("detail", detail.into_owned());
+        }
         members.insert("presence", Value::Object(presence));
     }
+    members.insert("offline", gateway::state::is_offline(view, turn.now()));
+    add_work(&mut members, &turn.broker().agent_work(view.agent));
     if principal.acts_as(view.agent) {
         members.insert("tokens", Value::Array(profile.tokens.iter().map(token_value).collect()));
     }
     Value::Object(members)
+}
+
+/// Adds what an agent works on, what that costs, and whether it is given work.
+fn add_work(members: &mut Object<'static>, work: &AgentWork<'_>) {
+    let texts = |texts: &[&str]| {
+        Value::Array(texts.iter().map(|text| Value::from((*text).to_owned())).collect::<Vec<_>>())
+    };
+    let usd = |micros: Micros| json::parse_str(&micros.to_string(), Limits::DOCUMENT).map(Value::into_owned);
+    let mut shown: Object<'static> = Object::new();
+    shown.insert("tasks", texts(&work.holds));
+    shown.insert("spent_usd", usd(work.spent).unwrap_or(Value::Null));
+    shown.insert("reserved_usd", usd(work.reserved).unwrap_or(Value::Null));
+    shown.insert("tokens", work.tokens);
+    shown.insert("capabilities", texts(&work.capabilities));
+    if let Some(Ok(quality)) = work.quality.map(|quality| usd(Micros(quality.into()))) {
+        shown.insert("quality", quality);
+    }
+    if work.from != Time(0) {
+        shown.insert("next_available", written(work.from));
+    }
+    members.insert("work", Value::Object(shown));
+    let (state, errors, until) = match work.breaker {
+        Breaker::Closed => ("closed", None, None),
+        Breaker::Counting(errors) => ("closed", Some(errors), None),
+        Breaker::Open { until } => ("open", None, Some(until)),
+        Breaker::HalfOpen => ("half_open", None, None),
+        Breaker::Probing { until } => ("half_open", None, Some(until)),
+    };
+    let mut breaker: Object<'static> = Object::new();
+    breaker.insert("state", state);
+    if let Some(errors) = errors {
+        breaker.insert("errors", u64::from(errors));
+    }
+    if let Some(until) = until {
+        breaker.insert("until", written(until));
+    }
+    members.insert("breaker", Value::Object(breaker));
 }
 
 fn token_value(note: &TokenNote) -> Value<'static> {

@@ -9,8 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
-use broker::{Counts, Time};
+use broker::{Breaker, Broker, Counts, Time};
 use gateway::{Hub, Problem};
+use message::TaskStatus;
 use node::{Durations, STEPS_US};
 
 /// Agents of one kind and what waits for them.
@@ -19,6 +20,30 @@ struct Waiting {
     agents: u64,
     messages: u64,
     age_ms: u64,
+}
+
+/// What is known of work, in figures.
+struct Work {
+    tasks: [u64; TaskStatus::ALL.len()],
+    gates: u64,
+    breakers: u64,
+    spent: String,
+    reserved: String,
+}
+
+impl Work {
+    fn look(broker: &Broker) -> Self {
+        let is_open = |breaker: Breaker| matches!(breaker, Breaker::Open { .. } | Breaker::Probing { .. });
+        let agents = broker.agents().filter(|agent| is_open(broker.agent_work(agent.agent).breaker));
+        let policy = broker.policy();
+        Work {
+            tasks: broker.task_counts(),
+            gates: broker.gates(false).len() as u64,
+            breakers: agents.count() as u64,
+            spent: policy.spent.to_string(),
+            reserved: policy.reserved.to_string(),
+        }
+    }
 }
 
 /// Shows the figures, to the operator or, where it is so set, to whoever asks.
@@ -36,12 +61,13 @@ pub(crate) async fn show(State(hub): State<Hub>, headers: HeaderMap) -> Result<R
             let age = turn.broker().waits_since(agent.agent).map_or(0, |since: Time| now.ms_since(since));
             of_class.age_ms = of_class.age_ms.max(age);
         }
-        Ok((turn.broker().counts(), waiting))
+        Ok((turn.broker().counts(), waiting, Work::look(turn.broker())))
     });
-    let (counts, waiting) = asked.await?;
+    let (counts, waiting, work) = asked.await?;
     let mut page = Page(String::with_capacity(8 << 10));
     page.traffic(&hub);
     page.state(&hub, &counts, &waiting);
+    page.work(&work);
     page.durations(&hub);
     page.process();
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], page.0).into_response())
@@ -126,6 +152,21 @@ impl Page {
             let line = format!("{}.{:03}", waiting.age_ms / 1_000, waiting.age_ms % 1_000);
             self.text("convoke_queue_age_seconds", &class(key), &line);
         }
+    }
+
+    fn work(&mut self, work: &Work) {
+        self.head("convoke_tasks", "gauge", "Tasks that are known, by how far they are");
+        for (status, count) in TaskStatus::ALL.iter().zip(work.tasks) {
+            self.line("convoke_tasks", &format!("status=\"{}\"", status.name()), count);
+        }
+        self.head("convoke_gates_open", "gauge", "What waits for a human");
+        self.line("convoke_gates_open", "", work.gates);
+        self.head("convoke_breakers_open", "gauge", "Agents that are given no work");
+        self.line("convoke_breakers_open", "", work.breakers);
+        self.head("convoke_work_spent_usd", "gauge", "What work has cost");
+        self.text("convoke_work_spent_usd", "", &work.spent);
+        self.head("convoke_work_reserved_usd", "gauge", "What is set aside for work that is not over");
+        self.text("convoke_work_reserved_usd", "", &work.reserved);
     }
 
     fn durations(&mut self, hub: &Hub) {

@@ -5,10 +5,12 @@ mod channels;
 mod documented;
 mod events;
 mod past;
+mod policies;
 mod presence;
 mod registry;
 mod replies;
 mod sockets;
+mod state;
 mod tasks;
 mod trims;
 
@@ -35,6 +37,6 @@ fn rest(value: &mut json::Value<'_>) {
                 members.get_mut(&key).map(rest);
             }
         }
-        _ => {}
+        json::Value::Null | json::Value::Bool(_) | json::Value::Number(_) | json::Value::String(_) => {}
     }
 }

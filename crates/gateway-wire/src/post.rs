@@ -7,9 +7,9 @@ use dialect::Name;
 use gateway::{Body, Caller, Problem, Query, Sending};
 use message::{Address, Kind};
 
-use crate::concern;
+use crate::{claim, concern};
 
-/// Takes a wire in and answers with its receipt.
+/// Takes a wire in and answers with its receipt, or with what came of a claim.
 pub(crate) async fn send(
     caller: Caller,
     RawQuery(query): RawQuery,
@@ -23,6 +23,9 @@ pub(crate) async fn send(
     match named(query)? {
         Some(address) => send_to(&mut sending, address)?,
         None => concern::pass_on(&caller.hub, &mut sending).await?,
+    }
+    if sending.incoming.message.kind == Kind::TaskClaim {
+        return claim::claim(&caller, sending).await;
     }
     gateway::post(&caller, sending).await
 }

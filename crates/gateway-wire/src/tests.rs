@@ -2,6 +2,7 @@
 
 mod inboxes;
 mod posting;
+mod tasks;
 mod topics;
 
 /// Starts a bus with the native door and this one.

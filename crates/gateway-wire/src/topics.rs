@@ -19,41 +19,58 @@ const LIMIT_MAX: u64 = 1_000;
 const TASK: &str = "task:";
 const ROLE: &str = "roles.";
 
+/// A message of a topic.
+pub(crate) struct Entry {
+    head: Answer,
+    /// What it says, as a wire; null for those who may not see it.
+    pub(crate) message: String,
+}
+
+/// Messages of a topic, and after which number the next are, if there are any.
+pub(crate) struct Page {
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) next: Option<String>,
+}
+
 /// Shows the messages of a topic.
 pub(crate) async fn read(
     caller: Caller,
     At(topic): At<String>,
     RawQuery(query): RawQuery,
 ) -> Result<Response, Problem> {
-    let query = Query(query.as_deref());
+    let page = page(&caller, &name_of(&topic)?, Query(query.as_deref())).await?;
+    let next = page.next.map(|after| format!("/wire/topics/{}/messages?after={after}", quoted(&topic)));
+    let links = Answer::new().value("next", &next.map_or(Value::Null, Value::from)).end();
+    let shown = page.entries.into_iter().map(|entry| entry.head.raw("message", &entry.message).end());
+    let answer = Answer::new().text("topic_id", &topic).list("messages", shown).raw("links", &links);
+    Ok(answer.respond(StatusCode::OK))
+}
+
+/// Reads a page of a topic: its messages as somebody may see them, and what stands in the query for the next page.
+pub(crate) async fn page(caller: &Caller, name: &str, query: Query<'_>) -> Result<Page, Problem> {
     let limit = query.number("limit")?.unwrap_or(LIMIT_DEFAULT).clamp(1, LIMIT_MAX);
     let after = query.number("after")?.unwrap_or(0);
-    let name = name_of(&topic)?;
     let hub = &caller.hub;
     hub.catch_up().await?;
     // One more tells whether there is more.
     let asked_max = usize::try_from(limit).unwrap_or(1) + 1;
-    let asked = Topic { name: name.clone(), scope: caller.principal.scope(), after, limit: asked_max };
+    let asked = Topic { name: name.to_owned(), scope: caller.principal.scope(), after, limit: asked_max };
     let mut posts = hub.ask(move |history| history.topic(&asked)).await?;
     let mut has_more = posts.len() == asked_max;
     posts.truncate(asked_max - 1);
-    let (mut shown, mut bytes_left, mut last) = (Vec::with_capacity(posts.len()), BYTES_MAX, after);
+    let (mut entries, mut bytes_left, mut last) = (Vec::with_capacity(posts.len()), BYTES_MAX, after);
     for (post, body) in posts.iter().zip(bodies(hub, &posts)) {
-        let text = entry(hub, &name, post, &body)?;
-        if !shown.is_empty() && text.len() as u64 > bytes_left {
+        let entry = entry(hub, name, post, &body)?;
+        let bytes = entry.message.len() as u64;
+        if !entries.is_empty() && bytes > bytes_left {
             has_more = true;
             break;
         }
-        bytes_left = bytes_left.saturating_sub(text.len() as u64);
+        bytes_left = bytes_left.saturating_sub(bytes);
         last = post.number;
-        shown.push(text);
+        entries.push(entry);
     }
-    let next =
-        has_more.then(|| format!("/wire/topics/{}/messages?after={last}&limit={limit}", quoted(&topic)));
-    let next = next.map_or(Value::Null, Value::from);
-    let links = Answer::new().value("next", &next).end();
-    let answer = Answer::new().text("topic_id", &topic).list("messages", shown).raw("links", &links);
-    Ok(answer.respond(StatusCode::OK))
+    Ok(Page { entries, next: has_more.then(|| format!("{last}&limit={limit}")) })
 }
 
 /// Returns by which name the history knows a topic: an id of the ledger is a task, a bare word is a topic.
@@ -79,23 +96,24 @@ fn bodies(hub: &Hub, posts: &[Post]) -> Vec<Vec<u8>> {
     hub.node().bodies(&places).unwrap_or_else(one_by_one)
 }
 
-fn entry(hub: &Hub, topic: &str, post: &Post, body: &[u8]) -> Result<String, Problem> {
+fn entry(hub: &Hub, topic: &str, post: &Post, body: &[u8]) -> Result<Entry, Problem> {
     let row = &post.row;
+    // On the topic of a role a brief is its pointer, for everybody: the brief itself is found by its task.
+    let is_pointed = topic.starts_with(ROLE) && row.kind == Kind::TaskRequest && row.task.is_some();
     let message = match Envelope::open(body) {
-        Some(envelope) if post.is_visible || is_posted(&envelope) => {
+        Some(envelope) if !is_pointed && (post.is_visible || is_posted(&envelope)) => {
             letters::outgoing(hub, Stored::now(body, row.id), Some(Name::Wire))?.text
         }
         Some(_) | None => pointer(topic, post).unwrap_or_else(|| "null".to_owned()),
     };
-    Ok(Answer::with_capacity(message.len() + 384)
+    let head = Answer::with_capacity(message.len() + 384)
         .number("sequence_number", post.number)
         .text("consensus_timestamp", &consensus(row.at))
         .text("running_hash", &post.hash.to_string())
         .text("message_sha256", &post.digest.to_string())
         .text("id", &row.id.to_string())
-        .text("sender", &row.from)
-        .raw("message", &message)
-        .end())
+        .text("sender", &row.from);
+    Ok(Entry { head, message })
 }
 
 /// Tells whether a document is a wire that is posted for everybody.
@@ -111,9 +129,14 @@ fn pointer(topic: &str, post: &Post) -> Option<String> {
     let task = row.task.as_deref().filter(|_| row.kind == Kind::TaskRequest)?;
     let of_topic = topic.strip_prefix(ROLE).map(str::to_owned);
     let role = of_topic.or_else(|| row.to.iter().find_map(role_of)).unwrap_or_else(|| "any".to_owned());
-    let payload = Answer::new().text("task_id", &dialect_wire::task_id(task)).text("role", &role).end();
-    let wire = Answer::new().text("wire", "1.0").text("type", "available").text("sender", &row.from);
-    Some(wire.text("ts", &row.at.to_string()).raw("payload", &payload).end())
+    Some(available(task, &row.from, &role, row.at))
+}
+
+/// Writes that a task is there to be claimed.
+pub(crate) fn available(task: &str, sender: &str, role: &str, at: Timestamp) -> String {
+    let payload = Answer::new().text("task_id", &dialect_wire::task_id(task)).text("role", role).end();
+    let wire = Answer::new().text("wire", "1.0").text("type", "available").text("sender", sender);
+    wire.text("ts", &at.to_string()).raw("payload", &payload).end()
 }
 
 fn role_of(address: &Address) -> Option<String> {
@@ -134,7 +157,7 @@ fn consensus(at: Timestamp) -> String {
 }
 
 /// Quotes a name for a path.
-fn quoted(name: &str) -> String {
+pub(crate) fn quoted(name: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b':');
     let quote = |byte: u8| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
     name.bytes().map(quote).collect()

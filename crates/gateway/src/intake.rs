@@ -11,6 +11,8 @@ use message::{
 };
 use translate::{Carry, Options, Reports};
 
+use crate::state::StateUpdate;
+use crate::vitals::{self, Vitals};
 use crate::work::speaks_of_work;
 use crate::{SealKey, Work, lexicons};
 
@@ -40,6 +42,10 @@ pub struct Incoming {
     envelope: Vec<u8>,
     /// What it says about work.
     pub work: Option<Box<Work>>,
+    /// What it says about its sender.
+    pub(crate) vitals: Option<Box<Vitals>>,
+    /// What it changes of the shared state.
+    pub(crate) update: Option<Box<StateUpdate>>,
 }
 
 /// Why a document is not taken in.
@@ -138,6 +144,7 @@ fn read(bytes: &[u8], value: Value<'_>, name: Name, reading: Reading<'_>) -> Res
         lifetime_ms: route.lifetime_ms,
         live_only: route.is_live_only,
     });
+    let figures = vitals::figures(name, &value);
     let decoded = language
         .decode_owned(value, reading.names)
         .map_err(|errors| IntakeError::Invalid { dialect: name, errors: errors.into_kept() })?;
@@ -147,11 +154,16 @@ fn read(bytes: &[u8], value: Value<'_>, name: Name, reading: Reading<'_>) -> Res
         return Err(IntakeError::Invalid { dialect: name, errors });
     }
     let work = Work::of(&message);
+    let vitals = Vitals::of(name, &message, figures);
+    let is_update = name == Name::Coord && message.kind == Kind::StateSync;
+    let update = message.data.as_ref().filter(|_| is_update).and_then(StateUpdate::of).map(Box::new);
     message.let_content_go();
     let warnings = decoded.warnings.into_kept().into_iter().map(Warning::from).collect();
     Ok(Incoming {
         warnings,
         work,
+        vitals,
+        update,
         ..Incoming::new(name, Box::new(message), routed, fingerprint, (bytes, reading.trace))
     })
 }
@@ -224,6 +236,8 @@ impl Incoming {
             lifetime_ms: routed.and_then(|route| route.lifetime_ms),
             fingerprint,
             work: None,
+            vitals: None,
+            update: None,
             envelope: Envelope::seal(name, trace, document),
             dialect: name,
             warnings: Vec::new(),
@@ -240,7 +254,8 @@ impl Incoming {
     ) -> Option<Self> {
         // The guarantee of a sign of life is another one, which its route says.
         let kind = skimmed.message.kind;
-        let tells_more = kind == Kind::AgentHeartbeat || speaks_of_work(kind);
+        let is_sign = matches!(kind, Kind::AgentHeartbeat | Kind::AgentStatus);
+        let tells_more = is_sign || speaks_of_work(kind);
         if skimmed.schema.is_some_and(is_schema) || tells_more {
             return None;
         }

@@ -6,6 +6,7 @@
 
 mod answer;
 mod caller;
+pub mod card;
 mod chance;
 pub mod channels;
 mod code;
@@ -31,8 +32,10 @@ mod request;
 mod seal;
 mod sending;
 pub mod socket;
+pub mod state;
 pub mod tasks;
 mod token;
+mod vitals;
 pub mod waiting;
 mod work;
 
@@ -49,7 +52,7 @@ pub use guard::check_site;
 pub use hub::{Authority, Hub, HubLimits};
 pub use intake::{Asking, Incoming, IntakeError, Reading, receive};
 pub use outgoing::{Outgoing, OutgoingError, Stored, head, said, write};
-pub use posting::{TRACE, asking, idempotency_key, post};
+pub use posting::{TRACE, asking, changed, idempotency_key, post};
 pub use principal::{Denied, Principal, Speaker};
 pub use problem::Problem;
 pub use profile::{Profile, SessionNote, TokenNote};

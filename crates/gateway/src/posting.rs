@@ -2,6 +2,7 @@
 
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::Response;
+use broker::Change;
 
 use crate::{Answer, Asking, Caller, Problem, Query, Sending, answer, header_text, receipt_of, waiting};
 
@@ -26,8 +27,11 @@ pub fn asking<'h>(query: Query<'_>, headers: &'h HeaderMap) -> Result<Asking<'h>
 
 /// Takes a document in.
 pub async fn post(caller: &Caller, sending: Sending) -> Result<Response, Problem> {
-    if sending.is_for_the_bus() {
+    if sending.is_for_the_bus() && sending.update().is_none() {
         return note(caller, sending);
+    }
+    if sending.is_for_the_bus() {
+        return change(caller, sending).await;
     }
     let waits = sending.waits();
     let accepted = caller.hub.call(move |turn| {
@@ -48,6 +52,22 @@ pub async fn post(caller: &Caller, sending: Sending) -> Result<Response, Problem
         }
         (None, None) => Ok(answer(status, &receipt.to_value())),
     }
+}
+
+/// Makes a change of the shared state that is for the bus alone.
+async fn change(caller: &Caller, sending: Sending) -> Result<Response, Problem> {
+    let by = sending.from;
+    let change = caller.hub.call(move |turn| {
+        let update = sending.update().ok_or_else(|| Problem::bad_request("it changes nothing"))?;
+        update.apply(turn, by)
+    });
+    Ok(changed(change.await?).respond(StatusCode::OK))
+}
+
+/// Says how a change of the shared state was taken.
+pub fn changed(change: Change) -> Answer {
+    let outcome = if change.is_duplicate { "duplicate" } else { "applied" };
+    Answer::new().text("outcome", outcome).number("version", change.version.into())
 }
 
 /// Notes a sign of life. Nobody relies on it, so nothing waits until it is durable.

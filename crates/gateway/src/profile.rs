@@ -26,6 +26,8 @@ pub struct Profile {
     pub uri: Option<String>,
     /// What it says of itself at the door of its own protocol, as JSON.
     pub descriptor: Option<String>,
+    /// Its Agent Card, as JSON.
+    pub card: Option<String>,
 }
 
 /// What is kept of a token.
@@ -121,6 +123,7 @@ impl Profile {
             handle: text("handle"),
             uri: text("uri"),
             descriptor: text("descriptor"),
+            card: text("card"),
         }
     }
 
@@ -141,6 +144,7 @@ impl Profile {
             ("handle", &self.handle),
             ("uri", &self.uri),
             ("descriptor", &self.descriptor),
+            ("card", &self.card),
         ];
         for (key, text) in texts {
             if let Some(text) = text {

@@ -1,10 +1,11 @@
 //! Registration: what is to be known of an agent, from whatever door it comes.
 
 use broker::{AgentKey, Command, Register, Reply, Time};
+use json::Value;
 use message::{Address, AgentName, Dialect};
 use node::Turn;
 
-use crate::{Code, Fields, Hub, Problem, Profile, Token, TokenNote};
+use crate::{Code, Fields, Hub, Problem, Profile, Token, TokenNote, card};
 
 /// What is to be known of an agent.
 #[derive(Debug)]
@@ -16,7 +17,12 @@ pub struct Registration {
     speaks_for: Option<Vec<AgentName>>,
     expires_ms: Option<u64>,
     texts: [Option<String>; 4],
+    capabilities: Option<Vec<String>>,
+    card: Option<String>,
 }
+
+/// Bytes of an Agent Card.
+const CARD_BYTES_MAX: usize = 65_536;
 
 impl Registration {
     /// Reads what the native door says of an agent.
@@ -25,6 +31,9 @@ impl Registration {
         let text = |key: &str| fields.text(key).map(|text| text.map(str::to_owned));
         let parse = |name: &str| name.parse().map_err(|error| Problem::bad_request(format!("{error}")));
         let speaks_for = fields.texts("speaks_for")?;
+        let card = card_of(fields)?;
+        let stated = fields.texts("capabilities")?;
+        let stated = stated.map(|texts| texts.into_iter().map(str::to_owned).collect());
         let speaks_for = speaks_for.map(|names| names.into_iter().map(parse).collect());
         Ok(Registration {
             name,
@@ -38,6 +47,8 @@ impl Registration {
             speaks_for: speaks_for.transpose()?,
             expires_ms: fields.duration_ms("expires")?,
             texts: [text("framework")?, text("did")?, text("handle")?, text("uri")?],
+            capabilities: stated.or_else(|| card.map(card::capabilities)),
+            card: card.map(Value::to_json),
         })
     }
 
@@ -63,12 +74,28 @@ impl Registration {
             }
         }
         profile.speaks_for = self.speaks_for.unwrap_or(profile.speaks_for);
+        profile.card = self.card.or(profile.card);
         let agent = register(turn, &self.name, dialect, &profile)?;
         for address in &self.roles {
             turn.execute(&Command::Join { agent, address })?;
         }
+        if let Some(capabilities) = &self.capabilities {
+            card::equip(turn, agent, capabilities)?;
+        }
         Ok(is_new.then_some(fresh))
     }
+}
+
+/// Returns the Agent Card of a registration.
+fn card_of<'f>(fields: &'f Fields<'_>) -> Result<Option<&'f Value<'f>>, Problem> {
+    let Some(card) = fields.value().get("card").filter(|card| !card.is_null()) else { return Ok(None) };
+    if card.as_object().is_none() {
+        return Err(Problem::bad_request("`card` is an Agent Card, a JSON object"));
+    }
+    if card.to_json().len() > CARD_BYTES_MAX {
+        return Err(Problem::new(Code::TooLarge, format!("a card has at most {CARD_BYTES_MAX} bytes")));
+    }
+    Ok(Some(card))
 }
 
 /// Writes down what is known of an agent.

@@ -9,7 +9,8 @@ use message::{Kind, Message, PresenceState, RecipientReceipt, Skimmed};
 use node::{Awaited, Turn};
 
 use crate::intake::is_for_the_bus;
-use crate::{Asking, Code, Hub, Incoming, Principal, Problem, Reading, Work, receive};
+use crate::state::StateUpdate;
+use crate::{Asking, Code, Hub, Incoming, Principal, Problem, Reading, Work, card, receive, vitals};
 
 /// A document that may be accepted: it was read, and it is its sender's.
 #[derive(Debug)]
@@ -86,7 +87,12 @@ impl Sending {
 
     /// Tells whether it is for nobody but the bus itself: a sign of life or of work, which is noted and not delivered.
     pub fn is_for_the_bus(&self) -> bool {
-        self.sign().is_some() && is_for_the_bus(self.incoming.to())
+        (self.sign().is_some() || self.incoming.update.is_some()) && is_for_the_bus(self.incoming.to())
+    }
+
+    /// Returns what it changes of the shared state, if anything.
+    pub fn update(&self) -> Option<&StateUpdate> {
+        self.incoming.update.as_deref()
     }
 
     /// Returns how the sender is, if it tells that, or that it is at work, if it tells that. Clients of the bus tell it
@@ -111,13 +117,19 @@ impl Sending {
         self
     }
 
-    /// Notes how the sender is.
+    /// Notes how the sender is, or makes the change that is for the bus alone.
     pub fn note(&self, turn: &mut Turn<'_>) -> Result<(), Problem> {
+        let is_for_the_bus = self.is_for_the_bus();
+        if let Some(update) = self.update().filter(|_| is_for_the_bus) {
+            return update.apply(turn, self.from).map(drop);
+        }
         // Who tells somebody else how its work goes says nothing of itself.
-        let sign = if self.is_for_the_bus() { self.sign() } else { self.presence() };
+        let sign = if is_for_the_bus { self.sign() } else { self.presence() };
         let Some(state) = sign else { return Ok(()) };
-        turn.execute(&Command::SetPresence { agent: self.from, state, detail: b"" })?;
-        Ok(())
+        match self.incoming.vitals.as_deref() {
+            Some(vitals) => vitals.note(turn, self.from, state),
+            None => vitals::note_state(turn, self.from, state),
+        }
     }
 
     /// Has the broker accept it.
@@ -134,10 +146,23 @@ impl Sending {
     ) -> Result<Receipted, Problem> {
         self.note(turn)?;
         self.join_for_claim(turn);
-        let saying = self.incoming.work.as_deref().map(Work::saying);
+        if let Some(update) = self.update() {
+            update.check(turn, self.from)?;
+        }
+        let mut saying = self.incoming.work.as_deref().map(Work::saying);
+        if let (Kind::TaskBlocked, Some(work), Some(saying)) =
+            (self.incoming.message.kind, self.incoming.work.as_deref(), &mut saying)
+        {
+            saying.routes.extend(card::routes(turn, self.from, work.blocker()));
+        }
         let accept = self.incoming.accept(self.from, asking, saying.as_ref());
         match turn.execute(&Command::Accept(Box::new(accept)))? {
-            Reply::Accepted(receipted) => Ok(self.joined(turn, receipted)),
+            Reply::Accepted(receipted) => {
+                if let Some(update) = self.update() {
+                    update.apply(turn, self.from)?;
+                }
+                Ok(self.joined(turn, receipted))
+            }
             Reply::Done
             | Reply::Agent(_)
             | Reply::Session { .. }

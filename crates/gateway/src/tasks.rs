@@ -7,7 +7,7 @@ mod deed;
 mod list;
 mod shown;
 
-pub use claim::{Claim, Claimed};
+pub use claim::{Claim, Claimed, loses_claim};
 pub use deed::{Deed, Done};
 pub use list::{List, Page};
 pub use shown::{TaskShown, may_read, outcome};

@@ -98,6 +98,11 @@ impl Work {
         }
     }
 
+    /// Returns what stops its sender, if it says that something does.
+    pub(crate) fn blocker(&self) -> Blocker {
+        self.blocker.unwrap_or(Blocker::Ambiguity)
+    }
+
     /// Returns it as the broker is told.
     pub fn saying(&self) -> Saying<'_> {
         Saying {

@@ -5,7 +5,7 @@ use message::{PresenceState, TaskStatus};
 use super::hear::{Heard, Right, Spoken};
 use super::{Fact, HandoffReason, Moved, Saying, Step, Task};
 use crate::broker::Broker;
-use crate::{Accept, AgentKey, Context, Event, Refusal, Target, TaskKey};
+use crate::{Accept, AgentKey, Context, Event, Identity, Refusal, Target, TaskKey};
 
 impl Broker {
     pub(super) fn hear_offer<'a>(
@@ -35,7 +35,12 @@ impl Broker {
         if let Err(why) = self.may_take_over(cx, task, accept.from, to, saying) {
             // It ends before it begins: nothing of the task changes, and its holder is answered as if by the other.
             heard.files = true;
-            heard.tells.push(self.tell_declined(task, accept.from, to, spoken.id, &why));
+            let mut tell = self.tell_declined(task, accept.from, to, spoken.id, &why);
+            tell.native = match accept.identity {
+                Identity::Native(id) => Some(id.to_owned()),
+                Identity::Content => None,
+            };
+            heard.tells.push(tell);
             return Ok(heard);
         }
         // Whoever was asked and has not begun holds it from now on, so that it can be given back to it.

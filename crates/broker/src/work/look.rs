@@ -191,6 +191,17 @@ impl Broker {
         self.known.find(Known::native_key(agent, native_id)).map(|known| known.message)
     }
 
+    /// Returns how many tasks there are of each status, in the order of the statuses.
+    pub fn task_counts(&self) -> [u64; TaskStatus::ALL.len()] {
+        let mut counts = [0; TaskStatus::ALL.len()];
+        for (_, task) in self.work.tasks.iter() {
+            if let Some(count) = counts.get_mut(task.status as usize) {
+                *count += 1;
+            }
+        }
+        counts
+    }
+
     /// Returns how many tasks are known.
     pub fn task_count(&self) -> usize {
         self.work.tasks.len()
@@ -348,7 +359,12 @@ impl Broker {
     /// Returns which of the last decisions another policy would have made differently, the newest first, and how many
     /// decisions that were.
     pub fn try_policy(&self, policy: &Policy) -> (Vec<Difference<'_>>, usize) {
-        let differences = self.work.judged.iter().rev().filter_map(|judged| {
+        self.try_policy_on(policy, usize::MAX)
+    }
+
+    /// Returns the same of so many decisions at most.
+    pub fn try_policy_on(&self, policy: &Policy, last: usize) -> (Vec<Difference<'_>>, usize) {
+        let differences = self.work.judged.iter().rev().take(last).filter_map(|judged| {
             let (would_be, why) = match policy.judge(&judged.ask) {
                 Verdict::Go { .. } => (Outcome::Go, String::new()),
                 Verdict::Gate { why, .. } => (Outcome::Gate, why),
@@ -363,6 +379,6 @@ impl Broker {
                 why,
             })
         });
-        (differences.collect(), self.work.judged.len())
+        (differences.collect(), self.work.judged.len().min(last))
     }
 }

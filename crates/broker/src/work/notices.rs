@@ -13,6 +13,8 @@ pub(crate) struct Tell {
     kind: Kind,
     task: Option<String>,
     reply_to: Option<MessageId>,
+    /// What it answers, by the id that its sender gave.
+    pub(super) native: Option<String>,
     text: String,
     status: Option<TaskStatus>,
     error: Option<(&'static str, String)>,
@@ -54,7 +56,8 @@ impl Broker {
         let mut document = self.document(tell.kind, AgentKey::HUMAN);
         document.to = names.collect();
         document.task = tell.task.as_deref().and_then(|task| task.parse().ok());
-        document.reply_to = tell.reply_to.and_then(|id| id.to_string().parse().ok());
+        let answers = tell.native.clone().or(tell.reply_to.map(|id| id.to_string()));
+        document.reply_to = answers.and_then(|id| id.parse().ok());
         document.text = Some(tell.text.clone());
         document.status = tell.status;
         if let Some((code, message)) = &tell.error {
@@ -233,6 +236,7 @@ impl Broker {
             kind: Kind::HelpAsk,
             task: None,
             reply_to: Some(help),
+            native: None,
             text: format!("{} asked for help, and {why}", self.name_of(asker)),
             status: None,
             error: None,
@@ -248,6 +252,7 @@ impl Broker {
             kind: Kind::Gate,
             task: task.map(str::to_owned),
             reply_to: Some(gate),
+            native: None,
             text: format!("{} waits for your yes or no: {why}", self.name_of(asker)),
             status: None,
             error: None,
@@ -267,6 +272,7 @@ impl Broker {
             kind: Kind::Gate,
             task,
             reply_to: Some(id),
+            native: None,
             text: format!("the answer is {word}{why}"),
             status: None,
             error: None,
@@ -283,6 +289,7 @@ fn about(task: &Task, kind: Kind) -> Tell {
         kind,
         task: Some(task.id.to_string()),
         reply_to: task.request.map(|request| request.id),
+        native: None,
         text: String::new(),
         status: None,
         error: None,

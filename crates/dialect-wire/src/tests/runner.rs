@@ -9,27 +9,24 @@ use crate::interfaces::BLOCKER_TYPES;
 use crate::prose::{Prose, goal, is_one_sentence, is_order, prose};
 use crate::stand_in::{recipient, slug, stands_for, task_id};
 use crate::syntax::{is_slug, is_task_id};
-use crate::{blocker_of_error, check_completion, error_of_blocker, route_of_blocker, wire_id, worker};
+use crate::{blocker_of_error, check_completion, error_of_blocker, wire_id, worker};
 
 #[test]
-fn blockers_have_a_route_and_an_error_code() {
+fn blockers_have_an_error_code() {
     let rows = [
-        ("spec_gap", "priya", "VALIDATION_ERROR"),
-        ("dependency", "engine", "EXTERNAL_SERVICE_ERROR"),
-        ("tool_failure", "atlas", "EXTERNAL_SERVICE_ERROR"),
-        ("ambiguity", "mindy", "VALIDATION_ERROR"),
-        ("resource", "mindy", "RESOURCE_EXHAUSTED"),
-        ("verification_fail", "mindy", "VALIDATION_ERROR"),
+        ("spec_gap", "VALIDATION_ERROR"),
+        ("dependency", "EXTERNAL_SERVICE_ERROR"),
+        ("tool_failure", "EXTERNAL_SERVICE_ERROR"),
+        ("ambiguity", "VALIDATION_ERROR"),
+        ("resource", "RESOURCE_EXHAUSTED"),
+        ("verification_fail", "VALIDATION_ERROR"),
     ];
     assert_eq!(rows.map(|row| row.0), BLOCKER_TYPES);
-    for (blocker, agent, code) in rows {
-        assert_eq!((route_of_blocker(blocker), error_of_blocker(blocker)), (agent, Some(code)), "{blocker}");
+    for (blocker, code) in rows {
+        assert_eq!(error_of_blocker(blocker), Some(code), "{blocker}");
         assert_eq!(blocker_of_error(blocker), Some(blocker));
     }
-    assert_eq!(
-        (route_of_blocker("other"), error_of_blocker("other"), blocker_of_error("other")),
-        ("mindy", None, None)
-    );
+    assert_eq!((error_of_blocker("other"), blocker_of_error("other")), (None, None));
 }
 
 #[test]

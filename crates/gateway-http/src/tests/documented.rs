@@ -20,7 +20,11 @@ async fn every_call_is_served_and_wants_a_token() {
     let server = start().await;
     for call in CALLS {
         let path = call.path.replace("{agent}", "human").replace("{id}", "x").replace("{label}", "x");
-        let path = path.replace("{address}", "x").replace("{delivery}", "x").replace("{what}", "ack");
+        let path = path
+            .replace("{address}", "x")
+            .replace("{delivery}", "x")
+            .replace("{what}", "ack")
+            .replace("{verdict}", "approve");
         let answered = server.call(&call.method.to_uppercase(), &path, None, "").await;
         let expected: &[u16] = match call.who {
             Who::Anybody => &[200],

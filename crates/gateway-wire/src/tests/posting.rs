@@ -72,14 +72,17 @@ async fn claims_and_completions_reach_whom_they_concern() {
     server.call("POST", "/wire?to=quinn", Some(&mindy), &brief("mindy", "0.0.9")).await;
     let claim = r#"{"wire":"1.0","type":"claim","sender":"quinn","ts":"2026-04-28T00:00:00Z","payload":{"task_id":"0.0.9","agent":"quinn","role":"developer"}}"#;
     let blocked = r#"{"wire":"1.0","type":"blocked","sender":"quinn","ts":"2026-04-28T00:00:01Z","payload":{"task_id":"0.0.9","agent":"quinn","reason":"No spec.","blocker_type":"spec_gap","suggested_resolution":null,"attempts":1}}"#;
+    let won = server.call("POST", "/wire", Some(&quinn), claim).await;
+    let told = (won.status, won.get("/outcome"), won.get("/holder"), won.get("/receipt/to"));
+    assert_eq!(
+        told,
+        (200, "claimed".into(), "quinn".into(), r##"["mindy","#0.0.9"]"##.into()),
+        "{}",
+        won.text
+    );
+    let sent = server.call("POST", "/wire", Some(&quinn), blocked).await;
+    assert_eq!((sent.status, sent.get("/to").as_str()), (201, r##"["mindy","#0.0.9"]"##), "{}", sent.text);
     for wire in [claim, blocked] {
-        let sent = server.call("POST", "/wire", Some(&quinn), wire).await;
-        assert_eq!(
-            (sent.status, sent.get("/to").as_str()),
-            (201, r##"["mindy","#0.0.9"]"##),
-            "{}",
-            sent.text
-        );
         for (name, token) in [("mindy", &mindy), ("iris", &iris)] {
             let shown = server.call("GET", &format!("/wire/inbox/{name}"), Some(token), "").await;
             assert!(shown.text.contains(wire), "{name}: {}", shown.text);
@@ -93,8 +96,8 @@ async fn claims_and_completions_reach_whom_they_concern() {
     );
     let nobody = claim.replace("0.0.9", "0.0.10");
     let sent = server.call("POST", "/wire", Some(&quinn), &nobody).await;
-    let told = (sent.status, sent.get("/to/0"), sent.get("/warnings/0/code"));
-    assert_eq!(told, (201, "#0.0.10".into(), "no_recipient".into()), "{}", sent.text);
+    let told = (sent.status, sent.get("/outcome"), sent.get("/reason"));
+    assert_eq!(told, (200, "rejected".into(), "unknown_task".into()), "{}", sent.text);
 }
 
 #[tokio::test]

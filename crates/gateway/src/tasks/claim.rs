@@ -159,14 +159,18 @@ fn no_longer() -> Claimed {
 
 /// Says why a claim did not win; what is wrong with the request itself is a problem.
 fn refused(problem: Problem) -> Result<Claimed, Problem> {
-    match problem.code {
-        Code::Missed => {
-            let holder = problem.to_value().get("holder").and_then(Value::as_str).map(str::to_owned);
-            Ok(Claimed::Missed { holder, detail: problem.detail })
-        }
-        code @ (Code::NotAsked | Code::Unfit | Code::TaskWaits | Code::TaskState | Code::OverPolicy) => {
-            Ok(Claimed::Rejected { code, detail: problem.detail })
-        }
-        _ => Err(problem),
+    let code = problem.code;
+    if code == Code::Missed {
+        let holder = problem.to_value().get("holder").and_then(Value::as_str).map(str::to_owned);
+        return Ok(Claimed::Missed { holder, detail: problem.detail });
     }
+    if loses_claim(code) {
+        return Ok(Claimed::Rejected { code, detail: problem.detail });
+    }
+    Err(problem)
+}
+
+/// Tells whether somebody may not have a task for this reason, though the request is as it should be.
+pub fn loses_claim(code: Code) -> bool {
+    matches!(code, Code::NotAsked | Code::Unfit | Code::TaskWaits | Code::TaskState | Code::OverPolicy)
 }

@@ -117,21 +117,18 @@ impl Deed {
 
     /// Refuses a deed of which something is missing.
     fn checked(mut self) -> Result<Self, Problem> {
-        match self.what {
-            What::Handoff if self.to.is_none() => {
-                return Err(Problem::bad_request("`to` names the agent that is offered the task"));
-            }
-            What::Review if self.approve.is_none() => {
-                return Err(Problem::bad_request("`approve` is true or false"));
-            }
-            What::Handoff => {
-                let reason = self.reason.as_deref().and_then(HandoffReason::find);
-                self.handoff = Some(reason.unwrap_or(HandoffReason::LoadBalancing));
-            }
-            What::Block if self.blocker.is_none() && !self.waits_for.is_empty() => {
-                self.blocker = Some(Blocker::Dependency);
-            }
-            _ => {}
+        if self.what == What::Handoff && self.to.is_none() {
+            return Err(Problem::bad_request("`to` names the agent that is offered the task"));
+        }
+        if self.what == What::Review && self.approve.is_none() {
+            return Err(Problem::bad_request("`approve` is true or false"));
+        }
+        if self.what == What::Handoff {
+            let reason = self.reason.as_deref().and_then(HandoffReason::find);
+            self.handoff = Some(reason.unwrap_or(HandoffReason::LoadBalancing));
+        }
+        if self.what == What::Block && self.blocker.is_none() && !self.waits_for.is_empty() {
+            self.blocker = Some(Blocker::Dependency);
         }
         Ok(self)
     }
@@ -186,15 +183,13 @@ impl Deed {
         let answers = match self.what {
             What::Accept | What::Decline => task.offer.map(|offer| offer.message),
             What::Done | What::Fail | What::Reject => task.request,
-            _ => None,
+            What::Progress | What::Block | What::Cancel | What::Handoff | What::Review | What::Renew => None,
         };
         message.reply_to = answers.and_then(|id| id.to_string().parse().ok());
         message.text = self.text.clone().or_else(|| self.reason.clone());
         message.priority = Some(task.priority);
-        match self.what {
-            What::Done => message.result.clone_from(&self.data),
-            _ => message.data.clone_from(&self.data),
-        }
+        let said = if self.what == What::Done { &mut message.result } else { &mut message.data };
+        said.clone_from(&self.data);
         message.attachments = self.artifacts.iter().cloned().map(Attachment::new).collect();
         message.status = self.status();
         self.add_parts(&mut message);

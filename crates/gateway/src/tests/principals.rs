@@ -97,6 +97,7 @@ fn a_profile_is_read_as_it_was_written() {
         handle: None,
         uri: Some("codex://ann".to_owned()),
         descriptor: Some(r#"{"agent_id":"codex://ann"}"#.to_owned()),
+        card: Some(r#"{"card_version":"1.0"}"#.to_owned()),
     };
     assert_eq!(Profile::read(&profile.write()), profile);
     assert_eq!(profile.aliases(), ["did:web:ann.example", "codex://ann"]);
