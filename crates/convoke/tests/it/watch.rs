@@ -9,6 +9,7 @@ use std::time::Duration;
 use json::{Limits, Value};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
+use crate::bus::Bus;
 use crate::session::Session;
 use crate::shell::Shell;
 
@@ -118,6 +119,27 @@ fn a_bus_is_told_that_the_agent_is_gone() {
     assert!(watcher.wait().unwrap().success());
     assert!(is("offline"));
     assert!(shell.yes("dead list").stdout.contains("stopped: the watcher was stopped"));
+}
+
+#[test]
+fn a_watcher_outlives_a_bus_that_is_killed_and_comes_back() {
+    let mut shell = Shell::with_agents(&["ann", "codex"]);
+    let first = shell.ask("send --from ann --to codex first", "/id");
+    let line =
+        "watch --agent codex --exec sh -c \"touch started; until [ -e go ]; do sleep 0.01; done; echo fine\"";
+    let mut watcher = shell.command(line).stderr(Stdio::null()).stdin(Stdio::null()).spawn().unwrap();
+    wait(|| shell.path().join("started").exists());
+    let bus = shell.bus.take().unwrap();
+    let address = bus.address.clone();
+    bus.kill();
+    shell.file("go", "");
+    shell.bus = Some(Bus::start_at(&shell.data(), &address));
+    let second = shell.ask("send --from ann --to codex second", "/id");
+    for id in [first, second] {
+        wait(|| shell.ask(&format!("receipt {id} --from ann"), "/stage") == "answered");
+    }
+    watcher.kill().unwrap();
+    watcher.wait().unwrap();
 }
 
 #[test]
