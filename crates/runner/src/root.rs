@@ -94,11 +94,6 @@ impl Watcher {
         let agent = base_id(&watching.agent).to_owned();
         let now = (watching.now)();
         let phase = Phase::Offline.after(Event::Started);
-        // The name is also checked here, before it names files of ours.
-        root.write_presence(
-            &Heartbeat::of(&agent, phase, &channels.join(","), Some(std::process::id())),
-            now,
-        )?;
         let (mut journal, entries) = Journal::open(root.path(), &agent)?;
         let mut followers = Vec::new();
         for channel in channels {
@@ -136,6 +131,7 @@ impl Watcher {
             began: Instant::now(),
         };
         watcher.settle_interrupted(&entries)?;
+        watcher.say_presence();
         Ok(watcher)
     }
 
