@@ -8,6 +8,7 @@
 
 mod area;
 mod args;
+mod channels;
 mod child;
 mod dialects;
 mod engine;
@@ -34,7 +35,8 @@ use args::{Command, Mode, UsageError};
 use setup::SetupError;
 
 /// Every area, in the order in which they run.
-static AREAS: [Area; 5] = [lexicon::AREA, dialects::AREA, log::AREA, engine::AREA, peers::AREA];
+static AREAS: [Area; 6] =
+    [lexicon::AREA, dialects::AREA, log::AREA, engine::AREA, channels::AREA, peers::AREA];
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();

@@ -1,6 +1,7 @@
 //! Tests of the benchmark itself: that its data is what it says, and that it still runs.
 
 mod args;
+mod channels;
 mod dialects;
 mod engine;
 mod figures;

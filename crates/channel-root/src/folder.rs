@@ -148,6 +148,17 @@ impl Folder {
         }))
     }
 
+    /// Tells whether two open folders are one and the same.
+    pub(crate) fn is_same(&self, other: &Folder) -> Result<bool, RootError> {
+        let id = |folder: &Folder| {
+            let stat = rustix::fs::fstat(&folder.fd);
+            stat.map(|stat| (stat.st_dev, stat.st_ino))
+        };
+        let now = id(self).map_err(|error| RootError::storage("look at", self.path.clone(), error))?;
+        // One that is no longer there can be looked at by nobody.
+        Ok(id(other).is_ok_and(|before| before == now))
+    }
+
     /// Reads a plain file of at most so many bytes; nothing if it is not there.
     pub(crate) fn read(&self, name: &str, bytes_max: u64) -> Result<Option<Vec<u8>>, Problem> {
         let fd = match rustix::fs::openat(&self.fd, name, READING, Mode::empty()) {
@@ -171,12 +182,13 @@ impl Folder {
         if got > bytes_max { Err(Problem::TooLarge { bytes: got, bytes_max }) } else { Ok(Some(read)) }
     }
 
-    /// Makes a file with a name that nobody else has yet, whole and durable; false if the name is taken.
+    /// Makes a file with a name that nobody else has yet; false if the name is taken. What is in it is durable, its name
+    /// is when the folder is synced.
     pub(crate) fn publish(&self, name: &str, bytes: &[u8]) -> Result<bool, RootError> {
         let unfinished = self.write_unfinished(name, bytes)?;
         let published = self.give_name(&unfinished, name);
         match published {
-            Ok(()) => self.sync().map(|()| true),
+            Ok(()) => Ok(true),
             Err(Errno::EXIST) => {
                 self.remove(&unfinished);
                 Ok(false)

@@ -122,7 +122,7 @@ impl Follower {
 
     /// Skips everything that is there now without opening it, and says how much that is.
     pub fn skip_existing(&mut self) -> Result<usize, RootError> {
-        let Some(folder) = self.root.all_channels().child(&self.channel)? else { return Ok(0) };
+        let Some(folder) = self.root.folders().channels.child(&self.channel)? else { return Ok(0) };
         let before = self.known.len();
         folder.each(|name, _| {
             if is_candidate(name.to_bytes()) {
@@ -160,7 +160,7 @@ impl Follower {
         if self.is_quiet(now)? && doubtful.is_empty() && self.waiting.is_empty() {
             return Ok(Polled::default());
         }
-        let Some(folder) = self.root.all_channels().child(&self.channel)? else {
+        let Some(folder) = self.root.folders().channels.child(&self.channel)? else {
             return Ok(Polled::default());
         };
         let mut polled = Polled::default();
@@ -180,7 +180,7 @@ impl Follower {
 
     /// Looks at the folder, and tells whether there can be nothing new.
     fn is_quiet(&mut self, now: Duration) -> Result<bool, RootError> {
-        let Some(stamp) = self.root.all_channels().stamp(&self.channel)? else {
+        let Some(stamp) = self.root.folders().channels.stamp(&self.channel)? else {
             self.seen = None;
             return Ok(true);
         };

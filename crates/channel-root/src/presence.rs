@@ -101,9 +101,9 @@ impl Root {
     /// Returns who has said that it is there or gone, by name. Each agent counts once, by what it wrote last.
     pub fn presences(&self, now: Timestamp) -> Result<Vec<Seen>, RootError> {
         let mut seen: Vec<Seen> = Vec::new();
-        let signals = self.folder().child("signals")?;
+        let signals = self.folders().root.child("signals")?;
         let new = signals.map(|signals| signals.child("presence")).transpose()?.flatten();
-        let old = self.folder().child("presence")?;
+        let old = self.folders().root.child("presence")?;
         for folder in [new, old].into_iter().flatten() {
             read_all(&folder, now, &mut seen)?;
         }
@@ -117,7 +117,7 @@ impl Root {
     pub fn write_presence(&self, heartbeat: &Heartbeat, now: Timestamp) -> Result<(), RootError> {
         let agent = base_id(&heartbeat.agent);
         check_file_part("agent", agent)?;
-        let folder = self.folder().make("signals")?.make("presence")?;
+        let folder = self.folders().root.make("signals")?.make("presence")?;
         folder.replace(&format!("{agent}.json"), heartbeat.document(agent, now).as_bytes())
     }
 }

@@ -23,7 +23,7 @@ pub struct Registered {
 impl Root {
     /// Returns who is registered, by name. What cannot be read is not.
     pub fn registry(&self) -> Result<Vec<Registered>, RootError> {
-        let registry = self.folder().child("registry")?;
+        let registry = self.folders().root.child("registry")?;
         let agents = registry.map(|registry| registry.child("agents")).transpose()?.flatten();
         let Some(folder) = agents else { return Ok(Vec::new()) };
         let mut registered = Vec::new();

@@ -1,7 +1,7 @@
 //! The root: its layout, its channels, and writing into them.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use dialect_channel::file_name::FileName;
 use dialect_channel::is_channel_name;
@@ -26,9 +26,15 @@ pub struct Root {
 #[derive(Debug)]
 struct Inner {
     path: PathBuf,
-    folder: Folder,
-    channels: Folder,
+    folders: RwLock<Arc<Folders>>,
     naming: Naming,
+}
+
+/// The folders that are kept open.
+#[derive(Debug)]
+pub(crate) struct Folders {
+    pub(crate) root: Folder,
+    pub(crate) channels: Folder,
 }
 
 /// A message that was posted.
@@ -55,10 +61,18 @@ impl Root {
     /// Opens a root that is there.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, RootError> {
         let path = path.into();
-        let folder = Folder::outermost(&path)?;
-        let channels = folder.child("channels")?;
-        let channels = channels.ok_or_else(|| RootError::NotARoot { path: path.display().to_string() })?;
-        Ok(Root { inner: Arc::new(Inner { path, folder, channels, naming: Naming::default() }) })
+        let folders = RwLock::new(Arc::new(Folders::open(&path)?));
+        Ok(Root { inner: Arc::new(Inner { path, folders, naming: Naming::default() }) })
+    }
+
+    /// Opens the folders anew if others lie there now: a drive was mounted again, or somebody moved them.
+    pub fn refresh(&self) -> Result<(), RootError> {
+        let now = Folders::open(&self.inner.path)?;
+        if now.channels.is_same(&self.folders().channels)? {
+            return Ok(());
+        }
+        *self.inner.folders.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(now);
+        Ok(())
     }
 
     /// Opens a root, and makes what of it is not there.
@@ -81,7 +95,7 @@ impl Root {
     /// Lists the channels, by name. What is a link, hidden or of a name that cannot be one is none.
     pub fn channels(&self) -> Result<Vec<String>, RootError> {
         let mut names = Vec::new();
-        self.inner.channels.each(|name, can_be_folder| {
+        self.folders().channels.each(|name, can_be_folder| {
             if let Ok(name) = name.to_str()
                 && can_be_folder
                 && is_channel_name(name)
@@ -105,6 +119,7 @@ impl Root {
             let document = draft.document(&id, channel, now);
             check_size(document.len(), MESSAGE_BYTES_MAX)?;
             if folder.publish(&file, document.as_bytes())? {
+                folder.sync()?;
                 return Ok(Posted { id, path: self.path_of(channel, &file), document });
             }
         }
@@ -113,20 +128,32 @@ impl Root {
 
     /// Writes a message whose id was fixed before. Its file is never changed: one that is there must be the same.
     pub fn put(&self, channel: &str, id: &str, bytes: &[u8]) -> Result<Put, RootError> {
+        let put = self.put_before_sync(channel, id, bytes)?;
+        self.sync(channel)?;
+        Ok(put)
+    }
+
+    /// Makes durable which files a channel has.
+    pub fn sync(&self, channel: &str) -> Result<(), RootError> {
+        self.channel(channel)?.sync()
+    }
+
+    /// Does what [`Root::put`] does, for whoever writes many and then calls [`Root::sync`] once: until then nothing
+    /// must be said of it. What is in the file is durable before it has its name.
+    pub fn put_before_sync(&self, channel: &str, id: &str, bytes: &[u8]) -> Result<Put, RootError> {
         let name = FileName::parse(id).filter(|name| name.to_string() == id);
         let name = name.ok_or_else(|| RootError::BadName { what: "message", name: id.to_owned() })?;
         check_size(bytes.len(), PUT_BYTES_MAX)?;
         let folder = self.make_channel(channel)?;
         let file = name.file();
         if self.is_there(&folder, &file, bytes, id)? {
-            // Whoever wrote it may have died before the folder was durable.
-            return folder.sync().map(|()| Put::WasThere);
+            return Ok(Put::WasThere);
         }
         if folder.publish(&file, bytes)? {
             return Ok(Put::Written);
         }
         match self.is_there(&folder, &file, bytes, id)? {
-            true => folder.sync().map(|()| Put::WasThere),
+            true => Ok(Put::WasThere),
             false => Err(RootError::Clash { id: id.to_owned() }),
         }
     }
@@ -156,28 +183,25 @@ impl Root {
     /// Adds a line to a file in `logs/`.
     pub fn log(&self, name: &str, line: &str) -> Result<(), RootError> {
         check_file_part("log", name)?;
-        let logs = self.inner.folder.make("logs")?;
+        let logs = self.folders().root.make("logs")?;
         logs.append(&format!("{name}.log"), line)
     }
 
-    pub(crate) fn folder(&self) -> &Folder {
-        &self.inner.folder
-    }
-
-    pub(crate) fn all_channels(&self) -> &Folder {
-        &self.inner.channels
+    /// Returns the folders that are open now.
+    pub(crate) fn folders(&self) -> Arc<Folders> {
+        Arc::clone(&self.inner.folders.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Opens a channel that is there.
     pub(crate) fn channel(&self, name: &str) -> Result<Folder, RootError> {
         check_channel(name)?;
-        let folder = self.inner.channels.child(name)?;
+        let folder = self.folders().channels.child(name)?;
         folder.ok_or_else(|| RootError::NoSuchChannel { name: name.to_owned() })
     }
 
     fn make_channel(&self, name: &str) -> Result<Folder, RootError> {
         check_channel(name)?;
-        self.inner.channels.make(name)
+        self.folders().channels.make(name)
     }
 
     fn path_of(&self, channel: &str, file: &str) -> PathBuf {
@@ -190,6 +214,15 @@ impl Root {
             Ok(Some(there)) if there == bytes => Ok(true),
             Ok(Some(_)) | Err(_) => Err(RootError::Clash { id: id.to_owned() }),
         }
+    }
+}
+
+impl Folders {
+    fn open(path: &Path) -> Result<Self, RootError> {
+        let root = Folder::outermost(path)?;
+        let channels = root.child("channels")?;
+        let channels = channels.ok_or_else(|| RootError::NotARoot { path: path.display().to_string() })?;
+        Ok(Folders { root, channels })
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use broker::{AgentKey, Receipted};
 use channel_root::{Found, Unreadable};
 use dialect::Name;
-use dialect_channel::{addressing, channel_of, codes};
+use dialect_channel::{addressing, codes};
 use gateway::channels::Severity;
 use gateway::socket::stops;
 use gateway::{Asking, Code, Hub, Problem, Retry, Sending};
@@ -26,7 +26,7 @@ use crate::site::Site;
 const ROWS_MAX: usize = 500;
 
 /// Who is in which channel, so that nobody is asked in twice.
-type Joined = HashSet<(AgentKey, String)>;
+pub(crate) type Joined = HashSet<(AgentKey, String)>;
 
 /// A file on its way to the bus.
 struct Prepared {
@@ -77,25 +77,29 @@ pub(crate) async fn watch(site: Arc<Site>) {
 /// Looks at every channel once, and tells whether there is more than was taken.
 async fn look(site: &Arc<Site>, presences: &mut Presences, joined: &mut Joined) -> Result<bool, String> {
     let seen = site.with_shelf(|site, shelf| {
-        let channels = shelf.channels().map_err(|error| error.to_string());
+        let channels = site.root.refresh().and_then(|()| shelf.channels());
+        let channels = channels.map_err(|error| error.to_string());
         let (seen, registry) = (site.root.presences(site.wall()), site.root.registry());
         channels.map(|channels| (channels, seen.unwrap_or_default(), registry.unwrap_or_default()))
     });
     let (channels, seen, registry) = seen.await.ok_or("it failed")??;
-    presences.tell(site, seen).await;
+    presences.tell(site, &seen).await;
+    presences.show(site, &seen, &channels).await;
     let roles = Roles::new(registry);
-    let mut more = false;
+    let (mut more, mut failed) = (false, None);
     for channel in channels {
-        if joined.insert((site.agent, channel.clone())) {
-            site.join(site.agent, channel_of(&channel)).await.map_err(|problem| problem.detail)?;
+        site.enter(site.agent, &channel, joined).await;
+        // What is wrong in one channel does not hold up the others.
+        match look_into(site, &channel, &roles, joined).await {
+            Ok(is_more) => more |= is_more,
+            Err(reason) => failed = failed.or(Some(format!("{channel}: {reason}"))),
         }
-        more |= look_into(site, &channel, &roles, joined).await?;
     }
     let tidied = site.with_shelf(|_, shelf| shelf.tidy()).await;
     if let Some(Err(error)) = tidied {
         tracing::warn!("what is known of {} cannot be written anew: {error}", site.path);
     }
-    Ok(more)
+    failed.map_or(Ok(more), Err)
 }
 
 /// Takes in what is new in a channel, and tells whether there is more.
@@ -155,9 +159,7 @@ async fn prepare(
     let principal = site.speaker(from).await?;
     let asking = Asking { hold: true, ..Asking::default() };
     let mut sending = Sending::read(&site.hub, &principal, text.as_bytes(), Some(Name::Channel), asking)?;
-    if joined.insert((sending.from, channel.to_owned())) {
-        site.join(sending.from, channel_of(channel)).await?;
-    }
+    site.enter(sending.from, channel, joined).await;
     let reply_to = document.pointer("/metadata/in_reply_to").and_then(Value::as_str).map(str::to_owned);
     if let Some(message) = answered(site, channel, reply_to).await {
         sending.incoming.message.reply_to = message.to_string().parse().ok();

@@ -3,6 +3,7 @@
 //! A letter is settled when its file is durable under its name. The name follows from the message alone, so that a
 //! letter that is handed out again finds its file there; one that came out of this very folder does too.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use broker::{AgentKey, Command, Delay, Door, Nack, Reply};
@@ -128,14 +129,28 @@ fn put_all(site: &Site, shelf: &mut Shelf, letters: &[Letter]) -> Vec<Outcome> {
         }
     }
     let noted = shelf.writing(&first);
-    for (letter, placed) in letters.iter().zip(placed) {
+    for (letter, placed) in letters.iter().zip(&placed) {
         outcomes.push(match (&noted, placed) {
             (Err(error), _) => Outcome::Later(error.to_string()),
-            (Ok(()), Err(reason)) => Outcome::Impossible(reason),
-            (Ok(()), Ok(placed)) => put(site, shelf, letter.delivery.id, &placed),
+            (Ok(()), Err(reason)) => Outcome::Impossible(reason.clone()),
+            (Ok(()), Ok(placed)) => put(site, shelf, letter.delivery.id, placed),
         });
     }
+    sync(site, &placed, &mut outcomes);
     outcomes
+}
+
+/// Makes durable which files there are, once for each channel: only then is anything written.
+fn sync(site: &Site, placed: &[Result<Placed, String>], outcomes: &mut [Outcome]) {
+    let mut synced: HashMap<&str, Result<(), String>> = HashMap::new();
+    for (placed, outcome) in placed.iter().zip(outcomes) {
+        let (Ok(placed), Outcome::Written) = (placed, &outcome) else { continue };
+        let channel = placed.channel.as_str();
+        let sync = || site.root.sync(channel).map_err(|error| chain(&error));
+        if let Err(reason) = synced.entry(channel).or_insert_with(sync) {
+            *outcome = Outcome::Later(reason.clone());
+        }
+    }
 }
 
 fn placed(site: &Site, letter: &Letter) -> Result<Placed, String> {
@@ -156,7 +171,7 @@ fn put(site: &Site, shelf: &mut Shelf, message: MessageId, placed: &Placed) -> O
         {
             return Outcome::Later(error.to_string());
         }
-        match site.root.put(channel, id, text.as_bytes()) {
+        match site.root.put_before_sync(channel, id, text.as_bytes()) {
             Ok(Put::Written) => {
                 site.hub.channels().count(&site.path, channel, |traffic| traffic.written += 1);
                 return Outcome::Written;

@@ -3,19 +3,24 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use broker::{AgentKey, Command};
 use dialect::Names;
+use dialect_channel::channel_of;
 use gateway::{Code, Hub, Principal, Problem, Profile, Speaker, register};
 use json::{Limits, Object, Value};
 use message::{Address, AgentName, ChannelName, Dialect};
 use tokio::task::JoinHandle;
 
+use crate::inward::Joined;
 use crate::outward;
 use crate::site::Site;
 
 /// How the name of a root's own agent begins.
 const ROOT_AGENT: &str = "files.";
+/// Agents that live in one root: whoever can write files can make up names.
+const RESIDENTS_MAX: usize = 1_000;
 /// What such agents run on.
 const FRAMEWORK: &str = "channel-files";
 
@@ -37,6 +42,7 @@ impl Residents {
             Ok(here.map(|(agent, _)| agent).collect::<Vec<_>>())
         });
         let mut agents = agents.await?;
+        site.residents.store(agents.len(), Ordering::Relaxed);
         agents.push(site.agent);
         self.streams.retain(|agent, stream| {
             let stays = agents.contains(agent) && !stream.is_finished();
@@ -89,11 +95,25 @@ impl Site {
 
     /// Registers a name that is first seen here.
     async fn welcome(&self, from: &str) -> Result<(AgentName, AgentKey), Problem> {
+        if self.residents.fetch_add(1, Ordering::Relaxed) >= RESIDENTS_MAX {
+            let detail = format!("{RESIDENTS_MAX} agents live in {} already", self.path);
+            return Err(Problem::new(Code::NotYours, detail));
+        }
         let name: AgentName = from.parse().map_err(|error| {
             Problem::bad_request(format!("{from:?} cannot be an agent of the bus: {error}"))
         })?;
         let profile = Profile { descriptor: Some(descriptor(&self.name)), ..profile() };
         make_known(&self.hub, name, profile).await
+    }
+
+    /// Makes an agent a member of a channel, once. Who has too many already can talk all the same.
+    pub(crate) async fn enter(&self, agent: AgentKey, channel: &str, joined: &mut Joined) {
+        if joined.insert((agent, channel.to_owned()))
+            && let Err(problem) = self.join(agent, channel_of(channel)).await
+        {
+            let name = self.hub.name_of(agent).map(|name| name.to_string()).unwrap_or_default();
+            tracing::warn!("{}: {name} is not in the channel {channel}: {}", self.path, problem.detail);
+        }
     }
 
     /// Makes an agent a member of a channel: it posts in it, or watches it.

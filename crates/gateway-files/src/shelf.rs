@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use channel_root::{Follower, Limits, Polled, Root, RootError};
 use message::{MessageId, Seq, Sha256};
@@ -43,8 +43,7 @@ impl Shelf {
         limits: Limits,
         import: bool,
     ) -> io::Result<(Self, Doubts)> {
-        let id = Sha256::of(root.path().as_os_str().as_encoded_bytes()).to_string();
-        let path = state.join(format!("{}.journal", id.get(..16).unwrap_or(&id)));
+        let path = journal_of(root.path(), state);
         let (mut known, mut written, mut doubts) = (Vec::new(), Written::default(), Doubts::default());
         let (journal, is_new) = Journal::open(path, |line| {
             doubts.follow(&line);
@@ -198,6 +197,12 @@ impl Written {
             }
         }
     }
+}
+
+/// Returns where the journal of a root lies.
+pub(crate) fn journal_of(root: &Path, state: &Path) -> PathBuf {
+    let id = Sha256::of(root.as_os_str().as_encoded_bytes()).to_string();
+    state.join(format!("{}.journal", id.get(..16).unwrap_or(&id)))
 }
 
 fn writing_line(id: MessageId, (channel, file): Place) -> Line {

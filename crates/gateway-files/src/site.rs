@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use message::{AgentName, Timestamp};
 use tokio::sync::watch;
 
 use crate::settings::{RootSettings, Settings};
-use crate::shelf::Shelf;
+use crate::shelf::{Shelf, journal_of};
 use crate::{inward, residents};
 
 /// Channels of a root that are watched.
@@ -67,6 +68,8 @@ pub(crate) struct Site {
     /// In whose name its files may speak, if not in that of whoever is free.
     pub(crate) agents: Vec<String>,
     pub(crate) poll: Duration,
+    /// How many agents live in it.
+    pub(crate) residents: AtomicUsize,
     shelf: Mutex<Shelf>,
 }
 
@@ -103,6 +106,7 @@ impl Site {
             is_first: number == 0,
             agents: root.agents.clone(),
             poll: settings.poll,
+            residents: AtomicUsize::new(0),
             shelf: Mutex::new(shelf),
         }))
     }
@@ -167,10 +171,25 @@ fn open_shelf(
 ) -> Result<Opened, SiteError> {
     let in_state = |error| SiteError::State { path: given.to_owned(), error };
     fs::create_dir_all(&state).map_err(in_state)?;
-    let in_root = |error| SiteError::Root { path: given.to_owned(), error };
-    Root::create(&path).map_err(in_root)?;
     // What is known of a root is known by where it lies, however that is written.
-    let root = Root::open(fs::canonicalize(path).map_err(in_state)?).map_err(in_root)?;
+    let path = canonical(&path).map_err(in_state)?;
+    // A root that was there before is not made anew: the drive on which it lies may not be mounted.
+    let is_known = journal_of(&path, &state).exists();
+    let root = if is_known { Root::open(path) } else { Root::create(path) };
+    let root = root.map_err(|error| SiteError::Root { path: given.to_owned(), error })?;
     let (shelf, doubts) = Shelf::open(&root, &state, limits, import).map_err(in_state)?;
     Ok((root, shelf, doubts))
+}
+
+/// Returns where something lies, also if it is not there yet.
+fn canonical(path: &Path) -> io::Result<PathBuf> {
+    match (fs::canonicalize(path), path.parent(), path.file_name()) {
+        (Ok(path), ..) => Ok(path),
+        (Err(_), Some(parent), Some(name)) => {
+            let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+            fs::create_dir_all(parent)?;
+            Ok(fs::canonicalize(parent)?.join(name))
+        }
+        (Err(error), ..) => Err(error),
+    }
 }

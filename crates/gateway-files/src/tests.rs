@@ -46,18 +46,22 @@ impl Bench {
 
     async fn open_with(&mut self, roots: &[(&str, &str)], change: impl FnOnce(&mut Settings)) {
         self.close().await;
+        let mut settings = self.settings(roots);
+        change(&mut settings);
+        self.files = Some(Files::open(&self.server.hub, &settings).await.unwrap());
+    }
+
+    fn settings(&self, roots: &[(&str, &str)]) -> Settings {
         let root = |(name, agents): &(&str, &str)| {
             RootSettings::parse(&self.folder.path().join(format!("{name}={agents}")))
         };
-        let mut settings = Settings {
+        Settings {
             roots: roots.iter().map(root).collect(),
             poll: Duration::from_millis(20),
             file_bytes_max: 1 << 20,
             import: false,
             state: self.folder.path().join("state"),
-        };
-        change(&mut settings);
-        self.files = Some(Files::open(&self.server.hub, &settings).await.unwrap());
+        }
     }
 
     async fn close(&mut self) {

@@ -1,6 +1,7 @@
 //! Tests of the native door, against a node on a real disk.
 
 mod calls;
+mod channels;
 mod documented;
 mod events;
 mod past;

@@ -3,6 +3,7 @@
 //! A part fails with an error. It asserts behaviour, never how long something took; how long it took is only told.
 
 mod disk;
+mod files;
 mod floods;
 mod folder;
 mod guests;
@@ -99,6 +100,7 @@ pub const PARTS: &[Part] = &[
     Part { name: "kills", summary: "killed under load, at any instant", run: kills },
     Part { name: "doors", summary: "killed under load, with clients at every door", run: doors },
     Part { name: "trims", summary: "a log that is kept short, killed under load", run: trims::run },
+    Part { name: "files", summary: "files come and go in two channel roots, killed", run: files::run },
     Part { name: "full", summary: "a full disk", run: disk::full },
     Part { name: "slow-disk", summary: "a disk that takes its time", run: disk::slow },
     Part { name: "pause", summary: "the process sleeps, the clock jumps", run: stops::pause },

@@ -57,7 +57,7 @@ fn a_file_that_comes_within_one_step_of_the_folders_clock_is_found() {
     assert_eq!(follower.poll(seconds(0)).unwrap().found.len(), 1);
     // The second one comes, and the folder's times say that nothing happened.
     root.post("a", &said("second"), noon()).unwrap();
-    follower.seen = root.all_channels().stamp("a").unwrap().map(|stamp| (stamp, seconds(0)));
+    follower.seen = root.folders().channels.stamp("a").unwrap().map(|stamp| (stamp, seconds(0)));
     assert_eq!(follower.poll(seconds(1)).unwrap().found.len(), 1);
 }
 
@@ -74,7 +74,7 @@ fn what_a_network_hides_is_found_by_the_next_full_listing() {
     assert!(follower.is_whole, "the folder is known as it is");
     // As if the server of a network drive had kept the new stamp from us.
     root.post("a", &said("second"), noon()).unwrap();
-    let stamp = root.all_channels().stamp("a").unwrap().unwrap();
+    let stamp = root.folders().channels.stamp("a").unwrap().unwrap();
     follower.seen = Some((stamp, seconds(4)));
     assert_eq!(follower.poll(seconds(6)).unwrap(), Polled::default());
     assert_eq!(follower.poll(seconds(64)).unwrap().found.len(), 1);

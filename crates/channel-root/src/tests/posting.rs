@@ -110,3 +110,19 @@ fn a_log_grows_and_is_set_aside() {
     let bytes = |name: &str| fs::metadata(root.path().join("logs").join(name)).unwrap().len();
     assert!(bytes("watcher.log") < 4 << 20 && bytes("watcher.log.1") > 10 << 20);
 }
+
+#[test]
+fn a_root_that_was_replaced_is_found_again() {
+    let (folder, root) = root();
+    root.post("a", &said("before"), noon()).unwrap();
+    fs::rename(root.path(), folder.path().join("aside")).unwrap();
+    assert!(root.refresh().is_err(), "nothing lies there");
+    let other = Root::create(root.path()).unwrap();
+    other.post("b", &said("after"), noon()).unwrap();
+    assert_eq!(root.channels().unwrap(), ["a"], "the old one is still open");
+    root.refresh().unwrap();
+    assert_eq!(root.channels().unwrap(), ["b"]);
+    root.refresh().unwrap();
+    root.post("b", &said("once more"), noon()).unwrap();
+    assert_eq!(other.messages("b").unwrap().len(), 2);
+}

@@ -3,6 +3,7 @@
 //! It looks and changes nothing, whether or not the bus runs. Each thing that it looks at is one finding or more, also
 //! when all is well: who reads the list knows what was looked at.
 
+mod channels;
 mod files;
 mod finding;
 mod net;
@@ -49,6 +50,7 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Answer, Failure> {
         findings.push(Finding::good("settings", "every setting is known and within its bounds"));
     }
     findings.extend(files::check(&patient));
+    findings.extend(channels::check(&patient));
     findings.extend(net::check(&patient));
     findings.extend(storage::check(&patient));
     findings.extend(remote::block_on(async { Ok(server::check(&patient).await) })?);

@@ -72,8 +72,6 @@ fn without_chance(line: &str) -> String {
             *word = "[date]".to_owned();
         } else if word.len() == 8 && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b':') {
             *word = "[time]".to_owned();
-        } else if word.starts_with("20") && word.bytes().all(|byte| byte.is_ascii_digit()) {
-            *word = "[days]".to_owned();
         } else if word.len() == 4 && word.bytes().all(|byte| byte.is_ascii_digit()) {
             *word = "[days]".to_owned();
         }
@@ -175,9 +173,8 @@ fn a_shell_script_is_an_agent() {
 /// An agent of jq, mv and cat: it says that it is there, and answers each message that is for it.
 const SHELLY: &str = r#"set -eu
 mkdir -p "$1"; cd "$1"
-number=0
 post() {
-  number=$((number + 1))
+  number=$(ls | wc -l)
   id=msg-$(date -u +%Y%m%d-%H%M%S)-shelly-$(printf %04x $number)
   cat > ".$id.tmp"
   jq -c --arg id "$id" '.id = $id' ".$id.tmp" > ".$id.tmp2"
@@ -196,3 +193,19 @@ while true; do
   sleep 0.1
 done
 "#;
+
+#[test]
+fn the_doctor_looks_at_channel_roots() {
+    let session = Session::new();
+    let root = session.path().join("collab");
+    fs::create_dir_all(root.join("channels/team-a")).unwrap();
+    fs::write(session.path().join("file"), "").unwrap();
+    let config = "[channels]\nroots = [\"collab\", \"missing\", \"file\"]\n";
+    fs::write(session.path().join("convoke.toml"), config).unwrap();
+    let told = session.run("doctor --data . --config convoke.toml");
+    let told: Vec<&str> = told.stdout.lines().filter(|line| line.contains("channels")).collect();
+    assert_eq!(told.len(), 3, "{told:?}");
+    assert!(told[0].contains("collab has 1 channels"), "{told:?}");
+    assert!(told[1].contains("no folder"), "{told:?}");
+    assert!(told[2].contains("cannot open"), "{told:?}");
+}

@@ -95,6 +95,11 @@ fn a_log_that_is_kept_short_loses_nothing_and_stays_short() {
 }
 
 #[test]
+fn every_file_becomes_one_message_and_every_message_one_file() {
+    run("files");
+}
+
+#[test]
 fn a_full_disk_refuses_new_messages_only() {
     run("full");
 }

@@ -148,3 +148,26 @@ async fn what_a_file_says_of_itself_gives_way_to_where_it_lies() {
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "it is not written once more");
     assert_eq!(bench.problems(), ["odd other_channel msg-20260111-120000-cl-0001.json"]);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn how_an_agent_of_the_bus_is_is_shown_by_a_file() {
+    let bench = Bench::start().await;
+    bench.message(&bench.post("team-a", "claude", "all", "hi").id).await;
+    let ann = bench.server.agent("ann", "{}").await;
+    let joined =
+        bench.server.call("PUT", "/v1/agents/ann/subscriptions/channel:team-a", Some(&ann), "").await;
+    assert_eq!(joined.status, 200, "{}", joined.text);
+    let path = bench.path("signals/presence/ann.json");
+    for (state, words) in
+        [("busy", r#""state":"AWAKE","substate":"WORKING""#), ("offline", r#""state":"OFFLINE""#)]
+    {
+        let beat = format!(
+            r#"{{"kind":"agent.heartbeat","from":"ann","to":["system"],"presence":{{"state":"{state}"}}}}"#
+        );
+        let noted = bench.server.call("POST", "/v1/messages", Some(&ann), &beat).await;
+        assert_eq!(noted.status, 202, "{}", noted.text);
+        bench.until(state, || fs::read_to_string(&path).is_ok_and(|text| text.contains(words))).await;
+    }
+    // A file of the bus's own is no news, and claims to be nobody.
+    assert_eq!(bench.problems(), [] as [String; 0]);
+}

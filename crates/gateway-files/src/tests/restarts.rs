@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::Bench;
+use crate::{Files, SiteError};
 
 fn journal(bench: &Bench) -> PathBuf {
     fs::read_dir(bench.folder.path().join("state")).unwrap().next().unwrap().unwrap().path()
@@ -48,7 +49,8 @@ async fn a_file_in_doubt_is_neither_missed_nor_sent_twice() {
     let rows = bench.rows().await;
     assert_eq!(rows.len(), 2);
     let journal = fs::read_to_string(journal(&bench)).unwrap();
-    assert!(journal.contains(&format!("= team-a/{}.json\n", sent.id)), "{journal}");
+    let lines: Vec<&str> = journal.lines().filter(|line| line.contains(&sent.id)).collect();
+    assert_eq!(lines, [format!("= team-a/{}.json", sent.id)], "it was not even tried again");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -75,4 +77,41 @@ async fn what_was_refused_is_looked_at_again_at_the_next_start() {
     bench.until("it is refused", || bench.problems().len() == 1).await;
     bench.open(&[("collab", "ann")]).await;
     bench.message(&posted.id).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_root_that_goes_and_comes_back_is_watched_again() {
+    let bench = Bench::start().await;
+    bench.message(&bench.post("team-a", "claude", "all", "before").id).await;
+    let (path, aside) = (bench.folder.path().join("collab"), bench.folder.path().join("aside"));
+    fs::rename(&path, &aside).unwrap();
+    let sent =
+        bench.send(r#"{"kind":"note","from":"human","to":["channel:team-a"],"text":"into nowhere"}"#).await;
+    assert_eq!(sent.status, 201, "{}", sent.text);
+    // A copy, as another machine's drive would be.
+    let copied = std::process::Command::new("cp").arg("-r").arg(&aside).arg(&path).status().unwrap();
+    assert!(copied.success());
+    let back = bench.post("team-a", "claude", "all", "back again");
+    bench.message(&back.id).await;
+    assert_eq!(bench.rows().await.len(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_root_that_was_there_before_is_not_made_anew() {
+    let mut bench = Bench::start().await;
+    bench.message(&bench.post("team-a", "claude", "all", "before").id).await;
+    bench.close().await;
+    let (path, aside) = (bench.folder.path().join("collab"), bench.folder.path().join("aside"));
+    for is_mount_point in [false, true] {
+        fs::rename(&path, &aside).unwrap();
+        if is_mount_point {
+            fs::create_dir(&path).unwrap();
+        }
+        let settings = bench.settings(&[("collab", "")]);
+        assert!(matches!(Files::open(&bench.server.hub, &settings).await, Err(SiteError::Root { .. })));
+        drop(fs::remove_dir(&path));
+        fs::rename(&aside, &path).unwrap();
+    }
+    bench.open(&[("collab", "")]).await;
+    bench.message(&bench.post("team-a", "claude", "all", "after").id).await;
 }

@@ -178,7 +178,7 @@ fn no_history(error: &HistoryError) -> Failure {
 fn no_files(error: &SiteError) -> Failure {
     let hint = match error {
         SiteError::Root { .. } => {
-            "check that it is a folder that can be read and written; `channels.roots` names it"
+            "mount its drive, or take it out of channels.roots; a root that was there before is not made anew"
         }
         SiteError::State { .. } => "check the folder `channels` in the data folder, and the room on the disk",
         SiteError::Bus { .. } => "look with `convoke doctor`",
