@@ -28,6 +28,6 @@ pub use comparison::{Difference, What, compare};
 pub use copy::Copy;
 pub use error::MirrorError;
 pub use nats::{Ack, Nats, NatsSettings};
-pub use outbox::{Through, write_through};
+pub use outbox::{Through, leave, write_through};
 pub use subject::{chat_subject, presence_subject};
 pub use sync::{Mirror, Mirrored};

@@ -45,6 +45,11 @@ pub async fn write_through(root: &Root, settings: &NatsSettings, channel: &str, 
     }
 }
 
+/// Leaves a message of a root in the outbox: it is published with the next one.
+pub fn leave(root: &Root, channel: &str, id: &str) -> Result<(), MirrorError> {
+    Outbox { folder: root.path().join(".state") }.add(channel, id)
+}
+
 struct Outbox {
     folder: PathBuf,
 }

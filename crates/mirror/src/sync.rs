@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use channel_root::{Follower, Found, Limits, Root};
+use channel_root::{Follower, Found, Limits, Root, RootError};
 use dialect_channel::file_name::{self, FileName};
 use message::Timestamp;
 use tokio::time::Instant;
@@ -71,14 +71,17 @@ impl Mirror {
                 told.forget();
                 let mut session = Session::open(self, nats, &mut told).await?;
                 if is_away {
-                    tracing::warn!("the NATS server is back");
+                    tracing::warn!("the NATS server and the root are back");
                 }
                 (pause, is_away) = (PAUSE_MIN, false);
                 session.run(ending, mirrored).await
             };
             match session.await {
                 Ok(()) => return Ok(()),
-                Err(error @ MirrorError::Away { .. }) if ending == Ending::Never => {
+                // A folder of a network may be away as well.
+                Err(error @ (MirrorError::Away { .. } | MirrorError::Root(RootError::Storage { .. })))
+                    if ending == Ending::Never =>
+                {
                     if !is_away {
                         tracing::warn!("{error}; messages stay in the root and are published later");
                     }

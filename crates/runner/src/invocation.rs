@@ -26,6 +26,8 @@ const ERROR_BYTES_MAX: usize = 4 << 10;
 const ENDING: Duration = Duration::from_secs(2);
 /// How long output may still come when a command has ended.
 const DRAINING: Duration = Duration::from_secs(1);
+/// How long it may take to say that a command that has ended was shown the prompt.
+const HANDING: Duration = Duration::from_secs(10);
 
 /// How a command gets its prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,22 +173,22 @@ impl Invocation {
         let collected = Collected::new(self.output_bytes_max);
         let stdin = child.stdin.take();
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-        let mut traffic = pin!(async {
-            let handing = async {
-                hand_over(stdin, prompt).await;
-                handed_over.await;
-            };
-            tokio::join!(handing, collected.read_output(stdout), collected.read_errors(stderr));
+        let mut handing = pin!(async {
+            hand_over(stdin, prompt).await;
+            handed_over.await;
         });
-        let deadline = tokio::time::sleep(self.timeout);
-        let mut deadline = pin!(deadline);
-        let mut is_quiet = false;
+        let mut reading = pin!(async {
+            tokio::join!(collected.read_output(stdout), collected.read_errors(stderr));
+        });
+        let mut deadline = pin!(tokio::time::sleep(self.timeout));
+        let (mut is_handed, mut is_read) = (false, false);
         let ended = loop {
             tokio::select! {
-                () = &mut traffic, if !is_quiet => is_quiet = true,
-                () = collected.flooded.notified() => break Err(InvocationError::Flooded { bytes_max: self.output_bytes_max }),
+                () = &mut handing, if !is_handed => is_handed = true,
+                () = &mut reading, if !is_read => is_read = true,
+                () = collected.flooded.notified() => break Err(self.flooded()),
                 status = child.wait() => break status.map_err(|error| self.cannot_start(error)),
-                () = &mut deadline => break Err(InvocationError::TimedOut { seconds: self.timeout.as_secs(), said: String::new() }),
+                () = &mut deadline => break Err(self.timed_out()),
             }
         };
         if ended.is_err() {
@@ -194,8 +196,11 @@ impl Invocation {
         }
         // What it left running would hold its output open.
         drop(group);
-        if !is_quiet {
-            drop(tokio::time::timeout(DRAINING, traffic).await);
+        if !is_read {
+            drop(tokio::time::timeout(DRAINING, reading).await);
+        }
+        if !is_handed {
+            drop(tokio::time::timeout(HANDING, handing).await);
         }
         self.judge(ended, &collected)
     }
@@ -243,7 +248,7 @@ impl Invocation {
             | InvocationError::NoAnswer { .. }) => other,
         })?;
         if collected.is_over() {
-            return Err(InvocationError::Flooded { bytes_max: self.output_bytes_max });
+            return Err(self.flooded());
         }
         if !status.success() {
             return Err(InvocationError::Failed { status, said: said() });
@@ -252,6 +257,14 @@ impl Invocation {
         answer
             .map(|answer| self.secrets.hide(&answer))
             .map_err(|why| InvocationError::NoAnswer { why, said: said() })
+    }
+
+    fn flooded(&self) -> InvocationError {
+        InvocationError::Flooded { bytes_max: self.output_bytes_max }
+    }
+
+    fn timed_out(&self) -> InvocationError {
+        InvocationError::TimedOut { seconds: self.timeout.as_secs(), said: String::new() }
     }
 
     fn cannot_start(&self, error: io::Error) -> InvocationError {

@@ -11,6 +11,8 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use channel_root::RootError;
+use dialect_channel::is_channel_name;
 use json::{Limits, Object, Value};
 use message::Timestamp;
 
@@ -63,6 +65,7 @@ pub struct Journal {
 impl Journal {
     /// Opens the journal of an agent for the one watcher that writes it, and returns what it holds.
     pub fn open(root: &Path, agent: &str) -> Result<(Self, Vec<Entry>), WatchError> {
+        check(agent)?;
         let folder = root.join(".state");
         fs::create_dir_all(&folder).map_err(failed("make", &folder))?;
         let lock_path = folder.join(format!("{agent}.lock"));
@@ -90,6 +93,7 @@ impl Journal {
 
     /// Reads what became of messages, whether or not a watcher is at work; tells also whether one is.
     pub fn look(root: &Path, agent: &str) -> Result<(Vec<Entry>, bool), WatchError> {
+        check(agent)?;
         let folder = root.join(".state");
         let path = seen_path(&folder, agent);
         let mut file = match open(&path, OpenOptions::new().read(true)) {
@@ -106,6 +110,7 @@ impl Journal {
 
     /// Asks for a message to be tried again: by the watcher that is at work, else by the next one.
     pub fn wish(root: &Path, agent: &str, channel: &str, file: &str) -> Result<(), WatchError> {
+        check(agent)?;
         let path = wishes_path(&root.join(".state"), agent);
         let line = Object::from_iter([("channel", Value::from(channel)), ("file", Value::from(file))]);
         let line = format!("{}\n", Value::Object(line).to_json());
@@ -250,6 +255,14 @@ fn read_line(line: &str) -> Option<Entry> {
         _ => return None,
     };
     Some(Entry { channel: text("channel")?, file: text("file")?, state, at: text("at").unwrap_or_default() })
+}
+
+/// Refuses a name that cannot name files.
+fn check(agent: &str) -> Result<(), WatchError> {
+    if is_channel_name(agent) && !agent.starts_with('.') {
+        return Ok(());
+    }
+    Err(RootError::BadName { what: "watched agent", name: agent.to_owned() }.into())
 }
 
 /// Opens a file of the state folder; what others put there as a link or a pipe is refused.

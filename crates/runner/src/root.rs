@@ -1,10 +1,10 @@
 //! Watching channels of a root: messages are files, and so are answers and presence.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use channel_root::{Draft, Follower, Found, Heartbeat, Limits, Root};
+use channel_root::{Draft, Follower, Found, Heartbeat, Limits, Root, RootError};
 use dialect_channel::addressing::{base_id, is_from_us_strict};
 use dialect_channel::presence::{Event, Phase, REFRESH_AFTER};
 use json::Value;
@@ -78,6 +78,8 @@ struct Watcher {
     pace: Pace,
     tally: Tally,
     stop: Stop,
+    /// Channels that could not be looked at the last time.
+    troubled: HashSet<String>,
     began: Instant,
 }
 
@@ -92,11 +94,6 @@ impl Watcher {
         let agent = base_id(&watching.agent).to_owned();
         let now = (watching.now)();
         let phase = Phase::Offline.after(Event::Started);
-        // The name is also checked here, before it names files of ours.
-        root.write_presence(
-            &Heartbeat::of(&agent, phase, &channels.join(","), Some(std::process::id())),
-            now,
-        )?;
         let (mut journal, entries) = Journal::open(root.path(), &agent)?;
         let mut followers = Vec::new();
         for channel in channels {
@@ -130,9 +127,11 @@ impl Watcher {
             pace,
             tally: Tally::default(),
             stop,
+            troubled: HashSet::new(),
             began: Instant::now(),
         };
         watcher.settle_interrupted(&entries)?;
+        watcher.say_presence();
         Ok(watcher)
     }
 
@@ -211,8 +210,15 @@ impl Watcher {
         let since = self.began.elapsed();
         for place in 0..self.followers.len() {
             let Some(follower) = self.followers.get_mut(place) else { continue };
-            let polled = follower.poll(since)?;
             let channel = follower.channel().to_owned();
+            let polled = match follower.poll(since) {
+                Ok(polled) => polled,
+                Err(error) => {
+                    self.tell_trouble(&channel, &error);
+                    continue;
+                }
+            };
+            self.troubled.remove(&channel);
             more |= polled.more;
             let mut passed = Vec::new();
             for unreadable in polled.unreadable {
@@ -287,6 +293,7 @@ impl Watcher {
         match answer {
             Ok(text) => match self.root.post(&job.channel, &self.reply(job, text), self.now()) {
                 Ok(posted) => {
+                    self.tell_posted(&job.channel, &posted.id);
                     let state = State::Answered(posted.id);
                     self.journal.write(&job.channel, &job.file, &state, self.now())?;
                     self.tally.answered += 1;
@@ -301,6 +308,22 @@ impl Watcher {
         Ok(())
     }
 
+    /// Says once that a channel cannot be looked at. A folder of a network may be back at the next look.
+    fn tell_trouble(&mut self, channel: &str, error: &RootError) {
+        if self.troubled.insert(channel.to_owned()) {
+            let cause =
+                std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
+            self.log(&format!("{channel} cannot be looked at: {error}{cause}"));
+        }
+    }
+
+    fn tell_posted(&self, channel: &str, id: &str) {
+        let Some(posted) = &self.watching.posted else { return };
+        if posted.try_send((channel.to_owned(), id.to_owned())).is_err() {
+            tracing::warn!("{channel} {id}: too many answers wait to be published elsewhere");
+        }
+    }
+
     fn fail(&mut self, job: &Job, code: &str, detail: &str) -> Result<(), WatchError> {
         self.log(&format!("{} {}: {code}: {detail}", job.channel, job.file));
         self.tally.failed += 1;
@@ -310,7 +333,8 @@ impl Watcher {
 
     fn reply(&self, job: &Job, text: String) -> Draft {
         let is_direct = job.post.to.as_deref().is_some_and(|to| base_id(to) == base_id(&self.watching.agent));
-        let to = if is_direct { job.post.from.clone() } else { "all".to_owned() };
+        let sender = Some(&job.post.from).filter(|from| is_direct && !from.is_empty());
+        let to = sender.cloned().unwrap_or_else(|| "all".to_owned());
         let mut draft = Draft::new(self.watching.agent.clone(), to, text);
         draft.mode = "watcher".to_owned();
         draft.in_reply_to = Some(job.post.id.clone());

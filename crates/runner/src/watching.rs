@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use message::Timestamp;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 
 use crate::invocation::{Invocation, InvocationError};
 use crate::judgement::Reading;
@@ -44,6 +44,8 @@ pub struct Watching {
     pub poll_every: Duration,
     /// For how long a message of the bus is this watcher's before it must say that it still works.
     pub lease: Duration,
+    /// Who is told of each answer on a root, as channel and id, to publish it elsewhere too.
+    pub posted: Option<mpsc::Sender<(String, String)>>,
     /// The wall clock.
     pub now: fn() -> Timestamp,
 }

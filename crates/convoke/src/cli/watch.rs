@@ -7,6 +7,7 @@ use clap::{Args, Subcommand};
 use message::parse_duration;
 use runner::{Extraction, PromptBy};
 
+use super::nats::NatsArgs;
 use super::remote::RemoteArgs;
 
 /// How messages for an agent are watched for and answered.
@@ -84,6 +85,8 @@ pub(crate) struct WatchArgs {
     /// Answer with this command: a program and its arguments, all that follows
     #[arg(long, value_name = "COMMAND", num_args = 1.., allow_hyphen_values = true)]
     pub(crate) exec: Vec<String>,
+    #[command(flatten)]
+    pub(crate) nats: NatsArgs,
     #[command(flatten)]
     pub(crate) remote: RemoteArgs,
 }

@@ -19,6 +19,7 @@ use crate::output::Form;
 use crate::remote::block_on;
 
 pub(crate) use links::script;
+pub(crate) use mirror::settings as nats_settings;
 pub(crate) use presence::in_root as who_in_root;
 
 /// Where the scripts of a Multi-Agent OS have their root.

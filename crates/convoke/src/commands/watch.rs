@@ -1,5 +1,7 @@
 //! `convoke watch`: answers messages for an agent with a command.
 
+mod posts;
+
 use std::ffi::OsString;
 use std::sync::Arc;
 
@@ -13,8 +15,11 @@ use runner::{
 };
 use tokio::signal::unix::{SignalKind, signal};
 
+use posts::Posts;
+
 use crate::cli::remote::SpeakerArgs;
 use crate::cli::watch::{WatchArgs, WatchCommand, WatchedArgs};
+use crate::commands::channel;
 use crate::failure::{Answer, Failure, chain};
 use crate::output::{Form, Output};
 use crate::remote::{Speaker, block_on};
@@ -58,7 +63,7 @@ async fn watch(args: &WatchArgs) -> Result<Answer, Failure> {
 async fn on_root(
     args: &WatchArgs,
     root: &std::path::Path,
-    watching: Watching,
+    mut watching: Watching,
     stop: Stop,
 ) -> Result<Tally, Failure> {
     if args.channels.is_empty() {
@@ -66,8 +71,16 @@ async fn on_root(
     }
     let root = Root::open(root).map_err(|error| failure(&error.into()))?;
     eprintln!("watching {} for {}", args.channels.join(", "), screen::line(&watching.agent));
+    let posts = channel::nats_settings(&args.nats).map(|settings| {
+        let (posts, posted) = Posts::publish(root.clone(), settings);
+        watching.posted = Some(posted);
+        posts
+    });
     let history = if args.history { History::Answered } else { History::Skipped };
     let watched = runner::watch_root(root, args.channels.clone(), history, Arc::new(watching), stop).await;
+    if let Some(posts) = posts {
+        posts.finish().await;
+    }
     watched.map_err(|error| failure(&error))
 }
 
@@ -126,6 +139,7 @@ fn watching(args: &WatchArgs, agent: String) -> Result<Watching, Failure> {
         is_once: args.once,
         poll_every: args.poll,
         lease: args.lease,
+        posted: None,
         now: || clock::now().unwrap_or(Timestamp::MIN),
     })
 }

@@ -173,9 +173,8 @@ fn a_shell_script_is_an_agent() {
 /// An agent of jq, mv and cat: it says that it is there, and answers each message that is for it.
 const SHELLY: &str = r#"set -eu
 mkdir -p "$1"; cd "$1"
-number=0
 post() {
-  number=$((number + 1))
+  number=$(ls | wc -l)
   id=msg-$(date -u +%Y%m%d-%H%M%S)-shelly-$(printf %04x $number)
   cat > ".$id.tmp"
   jq -c --arg id "$id" '.id = $id' ".$id.tmp" > ".$id.tmp2"

@@ -54,6 +54,26 @@ fn a_post_says_what_the_server_says_and_what_is_left_follows() {
 }
 
 #[test]
+fn a_watcher_publishes_its_answers() {
+    let mut place = Place::new();
+    let watch = |place: &Place| {
+        let words = "watch --agent codex --channel team-a --once --nats-timeout 2s --json";
+        let url = place.server.url();
+        place.session.run(&format!("{words} --root r --nats {url} --exec echo fine")).stdout
+    };
+    watch(&place);
+    place.server.stop();
+    assert_eq!(place.post("@codex one"), "null");
+    assert_eq!(place.post("@codex two"), "null");
+    assert_eq!(watch(&place), "{\"answered\":2,\"failed\":0,\"passed\":2}\n");
+    place.server.again().unwrap();
+    assert_eq!(place.check(), (1, "0 the same, 4 different".to_owned()));
+    assert_eq!(place.post("@codex three"), "{\"stream\":\"CHAT\",\"seq\":5,\"duplicate\":false");
+    watch(&place);
+    assert_eq!(place.check(), (0, "6 the same, 0 different".to_owned()));
+}
+
+#[test]
 fn a_mirror_that_is_killed_and_a_server_that_goes_lose_nothing() {
     let mut place = Place::new();
     let mut count = 0;

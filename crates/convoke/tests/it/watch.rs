@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use json::{Limits, Value};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
+use crate::bus::Bus;
 use crate::session::Session;
 use crate::shell::Shell;
 
@@ -42,7 +43,7 @@ fn what_fails_is_a_dead_letter_until_it_is_tried_by_hand() {
     let shown = shell.transcript(&[
         "watch --agent codex --once --exec sh -c \"echo no credit >&2; exit 7\"",
         "watch --agent codex --once --exec echo not again",
-        "dead list",
+        "dead list --json",
         "dead retry $ID --json",
         "watch --agent codex --once --exec echo at last",
         "dead list",
@@ -106,17 +107,34 @@ fn signals_end_the_command_and_leave_the_agent_offline() {
 fn a_bus_is_told_that_the_agent_is_gone() {
     let shell = Shell::with_agents(&["ann", "codex"]);
     shell.yes("send --from ann --to codex hello");
-    let mut watcher = shell
-        .command("watch --agent codex --exec sleep 1000")
-        .stderr(Stdio::null())
-        .stdin(Stdio::null())
-        .spawn()
-        .unwrap();
-    wait(|| shell.ask("who codex", "/presence/state") == "busy");
+    let mut watcher = spawn(&shell, "watch --agent codex --exec sleep 1000");
+    let is = |state: &str| shell.yes("who codex --json").stdout.contains(&format!("\"state\":\"{state}\""));
+    wait(|| is("busy"));
     kill_process(Pid::from_raw(watcher.id() as i32).unwrap(), Signal::TERM).unwrap();
     assert!(watcher.wait().unwrap().success());
-    assert_eq!(shell.ask("who codex", "/presence/state"), "offline");
+    assert!(is("offline"));
     assert!(shell.yes("dead list").stdout.contains("stopped: the watcher was stopped"));
+}
+
+#[test]
+fn a_watcher_outlives_a_bus_that_is_killed_and_comes_back() {
+    let mut shell = Shell::with_agents(&["ann", "codex"]);
+    let first = shell.ask("send --from ann --to codex first", "/id");
+    let line =
+        "watch --agent codex --exec sh -c \"touch started; until [ -e go ]; do sleep 0.01; done; echo fine\"";
+    let mut watcher = spawn(&shell, line);
+    wait(|| shell.path().join("started").exists());
+    let bus = shell.bus.take().unwrap();
+    let address = bus.address.clone();
+    bus.kill();
+    shell.file("go", "");
+    shell.bus = Some(Bus::start_at(&shell.data(), &address));
+    let second = shell.ask("send --from ann --to codex second", "/id");
+    for id in [first, second] {
+        wait(|| shell.ask(&format!("receipt {id} --from ann"), "/stage") == "answered");
+    }
+    watcher.kill().unwrap();
+    watcher.wait().unwrap();
 }
 
 #[test]
@@ -164,10 +182,11 @@ fn killed_watchers_of_a_bus_account_for_every_message() {
     let mut ids = Vec::new();
     for _ in 0..5 {
         for _ in 0..3 {
-            ids.push(shell.ask("send --from ann --to codex hello", "/id"));
+            // Another text each time: the same one again would be taken for a repeat.
+            ids.push(shell.ask(&format!("send --from ann --to codex \"number {}\"", ids.len()), "/id"));
         }
         let line = "watch --agent codex --lease 1s --concurrency 2 --exec sh -c \"sleep 0.02; echo fine\"";
-        let mut watcher = shell.command(line).stderr(Stdio::null()).stdin(Stdio::null()).spawn().unwrap();
+        let mut watcher = spawn(&shell, line);
         std::thread::sleep(Duration::from_millis(20 + random.below(120)));
         watcher.kill().unwrap();
         watcher.wait().unwrap();
@@ -215,12 +234,9 @@ impl Watched {
     }
 
     /// Starts a watcher that answers with a script.
-    fn start(&self, script: &str, flags: &[&str]) -> Child {
-        self.command(&["--channel", "team-a"])
-            .args(flags)
-            .args(["--exec", "sh", "-c", script])
-            .spawn()
-            .unwrap()
+    fn start(&self, script: &str, flags: &[&str]) -> Guarded {
+        let mut command = self.command(&["--channel", "team-a"]);
+        Guarded(command.args(flags).args(["--exec", "sh", "-c", script]).spawn().unwrap())
     }
 
     fn command(&self, first: &[&str]) -> Command {
@@ -271,6 +287,35 @@ impl Watched {
         };
         paths.filter(is_ours).map(reply).collect()
     }
+}
+
+/// A process that does not outlive a test that fails.
+struct Guarded(Child);
+
+impl Guarded {
+    fn id(&self) -> u32 {
+        self.0.id()
+    }
+
+    fn kill(&mut self) -> std::io::Result<()> {
+        self.0.kill()
+    }
+
+    fn wait(&mut self) -> std::io::Result<ExitStatus> {
+        self.0.wait()
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
+/// Starts a watcher beside a bus.
+fn spawn(shell: &Shell, line: &str) -> Guarded {
+    Guarded(shell.command(line).stderr(Stdio::null()).stdin(Stdio::null()).spawn().unwrap())
 }
 
 fn name(path: &Path) -> String {

@@ -88,3 +88,14 @@ fn links_in_the_state_folder_are_refused() {
     std::os::unix::fs::symlink("/etc/hostname", root.path().join(".state/codex.seen")).unwrap();
     assert!(matches!(Journal::open(root.path(), "codex"), Err(WatchError::Journal { .. })));
 }
+
+#[test]
+fn names_that_lead_elsewhere_are_refused() {
+    let root = tempfile::tempdir().unwrap();
+    for agent in ["../codex", ".codex", "", "a/b", "a\nb"] {
+        assert!(matches!(Journal::open(root.path(), agent), Err(WatchError::Root(_))), "{agent:?}");
+        assert!(matches!(Journal::look(root.path(), agent), Err(WatchError::Root(_))), "{agent:?}");
+        assert!(matches!(Journal::wish(root.path(), agent, "a", "1"), Err(WatchError::Root(_))), "{agent:?}");
+    }
+    assert!(std::fs::read_dir(root.path()).unwrap().next().is_none());
+}

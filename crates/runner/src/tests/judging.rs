@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use proptest::prelude::*;
+
 use crate::{ECHO_WITHIN, HOPS_MAX, Judgement, Post, Reading, judge};
 
 fn post(from: &str, to: &str, text: &str) -> Post {
@@ -55,5 +57,44 @@ fn watchers_do_not_talk_for_ever() {
     for (hops, mode, own_age, wanted) in rows {
         let post = Post { hops, mode: mode.map(str::to_owned), ..post("claude", "codex", "x") };
         assert_eq!(judge(&post, "codex", Reading::Strict, own_age), wanted, "{hops} {mode:?} {own_age:?}");
+    }
+}
+
+/// Any JSON that is not deep.
+fn any_json() -> impl Strategy<Value = json::Value<'static>> {
+    let leaf = prop_oneof![
+        Just(json::Value::Null),
+        any::<bool>().prop_map(json::Value::from),
+        any::<i64>().prop_map(json::Value::integer),
+        "(@codex|all|codex|\\PC){0,4}".prop_map(json::Value::from),
+    ];
+    leaf.prop_recursive(3, 20, 4, |inner| {
+        let keys = "(id|from|to|type|content|text|code|artifacts|metadata|hops|mode|in_reply_to|path|x)";
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(json::Value::Array),
+            prop::collection::vec((keys, inner), 0..8).prop_map(|members| {
+                let mut object = json::Object::new();
+                for (key, value) in members {
+                    object.insert(key, value);
+                }
+                json::Value::Object(object)
+            }),
+        ]
+    })
+}
+
+proptest! {
+    /// Whatever stands in a document, it is judged, and what is answered is for the agent and not from it.
+    #[test]
+    fn odd_documents_are_judged_like_others(document in any_json()) {
+        let Some(object) = document.as_object() else { return Ok(()) };
+        let post = Post::from_document("msg-20260111-163315-claude-4c78", object);
+        prop_assert!(!post.id.is_empty());
+        for reading in [Reading::Strict, Reading::Exact] {
+            if judge(&post, "codex", reading, None) == Judgement::Answer {
+                prop_assert_ne!(&post.from, "codex");
+                prop_assert!(post.hops < HOPS_MAX);
+            }
+        }
     }
 }

@@ -91,6 +91,7 @@ fn watching(text: &str) -> Watching {
         is_once: true,
         poll_every: Duration::from_millis(20),
         lease: Duration::from_secs(30),
+        posted: None,
         now,
     }
 }

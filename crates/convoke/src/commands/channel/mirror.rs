@@ -93,7 +93,8 @@ async fn check(root: &Root, settings: &NatsSettings, form: Form) -> Result<Answe
     Ok(Answer::from_bool(differences.is_empty()))
 }
 
-fn settings(args: &NatsArgs) -> Option<NatsSettings> {
+/// Returns the server that is named, if one is.
+pub(crate) fn settings(args: &NatsArgs) -> Option<NatsSettings> {
     let url = args.nats_url.clone().filter(|url| !url.is_empty())?;
     Some(NatsSettings { url, credentials: args.nats_credentials.clone(), timeout: args.nats_timeout })
 }
