@@ -21,8 +21,10 @@ use crate::site::Site;
 
 /// By which a receipt says that this door handed something over.
 const BY: &str = "files";
-/// Letters of one agent on their way to the disk.
-const WINDOW: u32 = 64;
+/// Letters of one agent on their way to the disk. Each that is not settled when the process ends has lost one try.
+const WINDOW: u32 = 16;
+/// Letters that are written and settled together: few, so that a process that lives briefly gets on all the same.
+const TOGETHER_MAX: usize = 8;
 /// How often a file is tried that cannot be written, before its message is given back.
 const TRIES_MAX: usize = 30;
 
@@ -73,7 +75,7 @@ async fn write_all(site: &Arc<Site>, mut subscription: Subscription) {
     loop {
         let mut letters = Vec::new();
         let count = tokio::select! {
-            count = subscription.next_many(&mut letters, WINDOW as usize) => count,
+            count = subscription.next_many(&mut letters, TOGETHER_MAX) => count,
             () = stops(&mut stopping) => return,
         };
         if count == 0 {
