@@ -137,7 +137,11 @@ impl Broker {
             (moved.status, moved.blocker) = (TaskStatus::Blocked, Some(Blocker::Dependency));
             moved.reason = "a task that must be done before it will not be done";
         } else {
-            (moved.hold, moved.blocker) = (Hold::Nothing, None);
+            moved.blocker = None;
+            // What waits for a human still does.
+            if task.hold == Hold::Dependencies {
+                moved.hold = Hold::Nothing;
+            }
             moved.status = match task.status {
                 TaskStatus::Blocked if task.holder.is_some() => TaskStatus::Claimed,
                 TaskStatus::Blocked => TaskStatus::Pending,

@@ -169,12 +169,7 @@ impl Broker {
                         self.work.timers.insert((*until, Timer::Breaker(*agent)));
                     }
                     // What waited for it may leave now, one piece or all.
-                    Breaker::HalfOpen | Breaker::Closed => {
-                        let groups = self.agents.get(*agent).map(|agent| agent.groups.clone());
-                        effects.push(Effect::Ready(Mailbox::Agent(*agent)));
-                        let groups = groups.unwrap_or_default();
-                        effects.extend(groups.into_iter().map(|group| Effect::Ready(Mailbox::Group(group))));
-                    }
+                    Breaker::HalfOpen | Breaker::Closed => self.rouse(*agent, effects),
                     Breaker::Counting(_) => {}
                 }
             }
@@ -185,10 +180,18 @@ impl Broker {
             Fact::Fitness { agent, quality, from } => {
                 let worker = self.worker_mut(*agent)?;
                 (worker.quality, worker.from) = (*quality, *from);
+                self.rouse(*agent, effects);
             }
             _ => {}
         }
         Ok(())
+    }
+
+    /// Says that an agent may be given what it was not given before.
+    pub(crate) fn rouse(&self, agent: AgentKey, effects: &mut Effects) {
+        let groups = self.agents.get(agent).map(|agent| agent.groups.as_slice()).unwrap_or_default();
+        effects.push(Effect::Ready(Mailbox::Agent(agent)));
+        effects.extend(groups.iter().map(|group| Effect::Ready(Mailbox::Group(*group))));
     }
 
     fn check_agent(&self, agent: AgentKey) -> Applied {
@@ -243,6 +246,10 @@ impl Broker {
             rest: Box::new(rest_of(asked, names)),
         };
         self.work.put(key, task).map_err(|()| Misfit::Taken { seq, what: "a task" })?;
+        // What it depends on may be lost before it is asked for.
+        if self.work.task(key).is_some_and(|task| self.work.dependencies(task) == Dependencies::Lost) {
+            self.work.stirred.insert(key);
+        }
         let said = asked.request.map_or(Seq(0), |request| request.body);
         if let Some(task) = self.work.tasks.get_mut(key.0) {
             task.note(Note { at, step: Step::Requested, by: asked.requester, said });
@@ -279,6 +286,7 @@ impl Broker {
             (task.rest.asked, task.group) = (anew.asked.clone(), anew.group);
             task.request = anew.request.or(task.request);
         }
+        let renamed = moved.anew.as_ref().and_then(|anew| anew.request).map(|request| request.id);
         if moved.step == Step::Lapsed {
             task.lapses = task.lapses.saturating_add(1);
         }
@@ -314,6 +322,9 @@ impl Broker {
             worker.tokens = worker.tokens.saturating_add(moved.tokens);
         }
         self.work.spent = self.work.spent.plus(moved.cost);
+        if let Some(request) = renamed {
+            self.work.rename(key, request);
+        }
         self.work.index(key);
         let ends_offer = matches!(moved.step, Step::HandedOver | Step::Declined | Step::OfferLapsed);
         if ends_offer || is_over_now || has_new_holder {
@@ -462,6 +473,17 @@ impl super::Works {
         self.timers.remove(&(task.lease_until, Timer::Lease(key)));
         self.timers.remove(&(task.slow_at, Timer::Slow(key)));
         self.deadlines.remove(&(task.deadline, key));
+    }
+
+    /// Calls a task by its id and by the message that asks for it now.
+    fn rename(&mut self, key: TaskKey, request: message::MessageId) {
+        let Some(task) = self.tasks.get_mut(key.0) else { return };
+        for name in task.rest.aliases.drain(1.min(task.rest.aliases.len())..) {
+            self.names.remove(&name);
+        }
+        let name = fingerprint(&request.to_string());
+        task.rest.aliases.push(name);
+        self.names.insert(name, key);
     }
 
     /// Ends the offer of a task, if there is one.
