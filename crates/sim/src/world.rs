@@ -6,7 +6,10 @@ use message::{Address, AgentName};
 use crate::random::Dice;
 
 /// The tasks that messages are about.
-pub(crate) const TASKS: [&str; 3] = ["build", "review", "ship"];
+pub(crate) const TASKS: [&str; 4] = ["build", "review", "ship", "test"];
+
+/// What agents may be able to do.
+pub(crate) const CAPABILITIES: [&str; 2] = ["rust", "prose"];
 
 /// The conversations to which messages belong.
 pub(crate) const THREADS: [&str; 3] = ["t-one", "t-two", "t-three"];
