@@ -13,8 +13,8 @@ use crate::broker::Broker;
 use crate::entry::{End, Entry, State};
 use crate::mailbox::Mailbox;
 use crate::{
-    Accepted, AgentKey, Context, EntryKey, Event, Fingerprint, Marks, MessageKey, Next, Park, Target, Time,
-    Tried,
+    Accepted, AgentKey, Context, EntryKey, Event, Failed, Fingerprint, Marks, MessageKey, Next, Park, Target,
+    Time, Tried,
 };
 
 impl Broker {
@@ -124,12 +124,15 @@ impl Broker {
 
     /// Returns places for entries that no event before takes.
     pub(crate) fn entries_after(&self, before: &[Event<'_>]) -> impl Iterator<Item = EntryKey> + '_ {
-        let taken = before.iter().map(|event| match event {
-            Event::Accepted(accepted) => accepted.targets.len(),
-            Event::Failed(failed) => usize::from(matches!(failed.next, Next::Fallback { .. })),
-            _ => 0,
-        });
-        self.entries.vacant().skip(taken.sum()).map(EntryKey)
+        let mut taken: Vec<EntryKey> = Vec::new();
+        for event in before {
+            match event {
+                Event::Accepted(accepted) => taken.extend(accepted.targets.iter().map(accept::entry_of)),
+                Event::Failed(Failed { next: Next::Fallback { entry, .. }, .. }) => taken.push(*entry),
+                _ => {}
+            }
+        }
+        self.entries.vacant().map(EntryKey).filter(move |entry| !taken.contains(entry))
     }
 
     /// Makes a notice that comes after other events.

@@ -80,8 +80,8 @@ pub(crate) enum Seen {
     Released(Box<Answer>),
     /// What was handed out, with the document that was read from the log for it.
     Handed { delivery: Box<Delivery>, body: Vec<u8> },
-    /// Every record, with its document as it was read from the log.
-    Kept(Vec<Kept>),
+    /// Every record and what asks for every open task, with the documents as they were read from the log.
+    Kept { records: Vec<Kept>, asked: Vec<(MessageId, Vec<u8>)> },
     /// Messages about replies left.
     Told(Vec<Effect>),
     /// The process is gone.

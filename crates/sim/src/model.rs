@@ -85,7 +85,10 @@ impl Model {
             }
             Seen::Released(answer) => self.released(answer),
             Seen::Handed { delivery, body } => self.handed(delivery, body),
-            Seen::Kept(kept) => self.state.check_kept(kept),
+            Seen::Kept { records, asked } => {
+                self.state.check_kept(records)?;
+                self.state.check_asked(asked)
+            }
             Seen::Told(_) => Ok(()),
             Seen::Started { last, now } => self.started(*last, *now),
         }

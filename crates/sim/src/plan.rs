@@ -97,7 +97,8 @@ impl Planner {
         steps.extend([Step::Turn, Step::Sync]);
         for agent in 0..self.agents as u8 {
             if self.dice.percent(60) {
-                steps.push(Step::Ask(Ask::Be { agent, what: Being::Join { group: self.group() } }));
+                let group = if self.dice.percent(50) { self.role() } else { self.group() };
+                steps.push(Step::Ask(Ask::Be { agent, what: Being::Join { group } }));
             }
             if self.dice.percent(60) {
                 steps.push(Step::Ask(Ask::Be { agent, what: Being::Connect }));

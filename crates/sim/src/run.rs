@@ -166,7 +166,7 @@ impl Run<'_> {
                 | Seen::NoRoom(_)
                 | Seen::Elapsed { .. }
                 | Seen::TurnOver { .. }
-                | Seen::Kept(_)
+                | Seen::Kept { .. }
                 | Seen::Started { .. } => {}
             }
         }
@@ -232,7 +232,7 @@ impl Run<'_> {
             Seen::Elapsed { .. }
             | Seen::TurnOver { .. }
             | Seen::Told(_)
-            | Seen::Kept(_)
+            | Seen::Kept { .. }
             | Seen::Crashed
             | Seen::Started { .. } => trace.note(format_args!("  {seen:?}")),
         }

@@ -18,6 +18,9 @@ pub(crate) const THREADS: [&str; 3] = ["t-one", "t-two", "t-three"];
 pub(crate) const RECORDS: [(&str, &str); 4] =
     [("x.message", "a"), ("x.message", "b"), ("x.notes", "a"), ("x.notes", "b")];
 
+/// How many of the groups are roles; they come first.
+pub(crate) const ROLES: u64 = 2;
+
 /// Roles, topics and channels.
 const GROUPS: [&str; 6] =
     ["roles.developer", "roles.any", "#deploys", "#news", "channel:team-a", "channel:team-b"];

@@ -97,6 +97,10 @@ impl Broker {
         let mut events = vec![Event::Work(Fact::Moved(Box::new(moved)))];
         events.extend(self.error_of(cx, holder).into_iter().map(Event::Work));
         let mut tells = self.tell_lapsed(task, holder, escalates);
+        #[cfg(feature = "plants")]
+        if self.has_plant(crate::plant::Plant::SilentLapse) {
+            tells.clear();
+        }
         if !escalates {
             tells.extend(self.tell_available(task));
         }

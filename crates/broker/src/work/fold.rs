@@ -346,6 +346,10 @@ impl Broker {
 
     /// Lets no claim end before a time.
     pub(crate) fn grace_claims(&mut self, until: Time) {
+        #[cfg(feature = "plants")]
+        if self.has_plant(crate::plant::Plant::NoGraceForClaims) {
+            return;
+        }
         let early: Vec<(Time, Timer)> =
             self.work.timers.range(..(until, Timer::Lease(TaskKey(0)))).copied().collect();
         for (at, timer) in early {

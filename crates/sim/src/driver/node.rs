@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use broker::{
-    AgentKey, Broker, Command, Context, DeadView, Effect, Effects, EntryKey, Event, GroupKey, Mailbox,
+    AgentKey, Broker, Command, Context, DeadView, Due, Effect, Effects, EntryKey, Event, GroupKey, Mailbox,
     Refusal, Reply, Target, Time,
 };
 use log::{
@@ -140,7 +140,8 @@ impl Driver {
         }
         self.do_due()?;
         self.end_turn();
-        if self.driver_plant() == Some(DriverPlant::DuplicateBeforeDurable) {
+        let early = [DriverPlant::DuplicateBeforeDurable, DriverPlant::ClaimBeforeDurable];
+        if self.driver_plant().is_some_and(|plant| early.contains(&plant)) {
             return self.release_up_to(Seq(0));
         }
         Ok(())
@@ -184,7 +185,13 @@ impl Driver {
         let notices = node.take_written(&self.groups);
         let answer = Answer { asker, request, outcome, effects, notices, dead, now, wall, last };
         self.seen.push(Seen::Answered(Box::new(answer.clone())));
-        let at_once = plant == Some(DriverPlant::DuplicateBeforeDurable) && before == last;
+        let is_claim =
+            matches!(&answer.request, Request::Accept(sent) if sent.kind == message::Kind::TaskClaim);
+        let at_once = match plant {
+            Some(DriverPlant::DuplicateBeforeDurable) => before == last,
+            Some(DriverPlant::ClaimBeforeDurable) => is_claim && answer.outcome.is_ok(),
+            Some(_) | None => false,
+        };
         let need = if at_once { Seq(0) } else { last };
         node.held.push_back((need, Held::Answer(Box::new(answer))));
         Ok(told)
@@ -241,10 +248,14 @@ impl Driver {
     /// Does what is due until nothing is, and offers what became ready by it.
     pub(super) fn do_due(&mut self) -> Result<(), Stop> {
         let clock = self.clock;
+        let forgets_work = self.driver_plant() == Some(DriverPlant::ForgetWorkDue);
         for _ in 0..ROUNDS_MAX {
             let Some(node) = &mut self.node else { return Ok(()) };
             let (now, wall) = (node.now(clock), clock.wall());
-            let due = node.broker.due(now, wall, DUE_MAX);
+            let mut due = node.broker.due(now, wall, DUE_MAX);
+            if forgets_work {
+                due.retain(|due| !matches!(due, Due::Work(_)));
+            }
             if due.is_empty() {
                 return Ok(());
             }

@@ -358,8 +358,10 @@ impl State {
             Effect::Ready(_) | Effect::Unanswered { .. } => None,
         });
         let straight = waiter.and_then(|(asked, asker)| {
-            let index =
-                (first..self.parts.len()).find(|index| self.parts[*index].place == Place::Agent(asker))?;
+            let index = (first..self.parts.len()).find(|index| {
+                let part = &self.parts[*index];
+                part.place == Place::Agent(asker) && part.tried.is_empty()
+            })?;
             Some((asked, asker, index))
         });
         let what = format_args!("the reply {id} tells {told:?}, {waiter:?} waits");

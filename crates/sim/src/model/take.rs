@@ -240,8 +240,11 @@ impl State {
         });
         let Some(next) = next else { return Ok(()) };
         let part = &self.parts[next.part];
-        // What only may leave could have been next, and too large.
-        let unsure = rest.iter().any(|candidate| candidate.leave == Leave::Perhaps);
+        // What only may leave could have been next, and too large; so could what came at the same time.
+        let unsure = rest.iter().any(|candidate| {
+            let is_behind = candidate.part == next.part || next.precedes(candidate, is_oldest);
+            candidate.leave == Leave::Perhaps || !is_behind
+        });
         let fits = bodies.is_empty() || bytes + self.letter(part).body.len() as u64 <= wish.bytes_max;
         let what = format_args!("{} was not handed to {}", part.message, self.name(wish.agent));
         ensure(!fits || (unsure && wish.bytes_max != u64::MAX), Promise::AtLeastOnce, what)

@@ -7,7 +7,7 @@ use super::Planner;
 use crate::rules::{BreakerRule, Rules};
 use crate::said::Said;
 use crate::step::{Ask, Being, ChangePlan, Letter, To, Wanted};
-use crate::world::{CAPABILITIES, TASKS};
+use crate::world::{CAPABILITIES, ROLES, TASKS};
 
 /// Kinds that are about work, the usual ones more than once.
 const KINDS: [Kind; 22] = [
@@ -62,7 +62,16 @@ impl Planner {
         letter.deadline_ms = dice.percent(15).then(|| dice.pick(&[0, 2_000, 10_000, 60_000]));
         if letter.kind == Kind::TaskBlocked && dice.percent(60) {
             let agent = dice.below(self.agents) as u8;
-            letter.routes = vec![if dice.percent(50) { To::Agent(agent) } else { To::Group(self.group()) }];
+            letter.routes = vec![if dice.percent(50) {
+                To::Agent(agent)
+            } else {
+                To::Group(dice.below(self.groups) as u8)
+            }];
+        }
+        // Work for whoever comes first.
+        if letter.kind == Kind::TaskRequest && dice.percent(45) {
+            letter.to = vec![To::Group(dice.below(ROLES) as u8)];
+            letter.fallback.clear();
         }
         // Who claims names what it claims.
         let names_task = matches!(letter.kind, Kind::TaskClaim | Kind::TaskDone | Kind::HandoffOffer);
@@ -181,7 +190,7 @@ impl Planner {
         let dice = &mut self.dice;
         Rules {
             per_task: dice.percent(30).then(|| dice.pick(&[1_000_000, 2_000_000])),
-            per_agent: dice.percent(45).then(|| dice.pick(&[2_000_000, 4_000_000])),
+            per_agent: dice.percent(60).then(|| dice.pick(&[300_000, 1_200_000, 4_000_000])),
             total: dice.percent(25).then(|| dice.pick(&[4_000_000, 12_000_000])),
             breaker: dice.percent(70).then(|| BreakerRule {
                 errors: dice.pick(&[1, 2, 3]),
@@ -200,6 +209,10 @@ impl Planner {
             help_ms: dice.pick(&[2_000, 15_000]),
             park_after: dice.pick(&[None, None, Some(4)]),
         }
+    }
+
+    pub(super) fn role(&mut self) -> u8 {
+        self.dice.below(ROLES) as u8
     }
 
     pub(super) fn human(&self) -> u8 {
