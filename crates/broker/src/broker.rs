@@ -219,7 +219,9 @@ impl Broker {
             Event::GroupMade { group, address } => self.group_made(*group, address),
             Event::Joined { agent, group } => self.joined(*agent, *group, effects),
             Event::Left { agent, group } => self.left(*agent, *group, effects),
-            Event::PresenceSet { agent, state, detail } => self.presence_set(*agent, *state, detail, at),
+            Event::PresenceSet { agent, state, detail } => {
+                self.presence_set(*agent, *state, detail, at, effects)
+            }
             Event::SessionOpened { session, agent, number, door } => {
                 self.session_opened(*session, *agent, *number, *door, effects)
             }

@@ -273,8 +273,7 @@ impl Marks {
             Some(id) => Known::native_key(from, id),
             None => Known::content_key(from, document),
         };
-        // Never 0, which stands for no task.
-        Marks { key, task: task.map_or(0, |task| Fingerprint::of(&[task.as_bytes()]).hash().max(1)) }
+        Marks { key, task: task.map_or(0, task_mark) }
     }
 }
 
@@ -315,4 +314,9 @@ impl Event<'_> {
             | Event::TaskCarried { .. } => true,
         }
     }
+}
+
+/// Returns the hash of a task; never 0, which stands for none.
+pub(crate) fn task_mark(task: &str) -> u64 {
+    Fingerprint::of(&[task.as_bytes()]).hash().max(1)
 }

@@ -13,8 +13,8 @@ use crate::broker::Broker;
 use crate::entry::{End, Entry, State};
 use crate::mailbox::Mailbox;
 use crate::{
-    Accepted, AgentKey, Context, EntryKey, Event, Fingerprint, Marks, MessageKey, Next, Park, Target, Time,
-    Tried,
+    Accepted, AgentKey, Context, EntryKey, Event, Failed, Fingerprint, Marks, MessageKey, Next, Park, Target,
+    Time, Tried,
 };
 
 impl Broker {
@@ -124,16 +124,16 @@ impl Broker {
 
     /// Returns places for entries that no event before takes.
     pub(crate) fn entries_after(&self, before: &[Event<'_>]) -> impl Iterator<Item = EntryKey> + '_ {
-        let mut taken = 0;
+        let mut taken: Vec<EntryKey> = Vec::new();
         for event in before {
             if let Event::Accepted(accepted) = event {
-                taken += accepted.targets.len();
+                taken.extend(accepted.targets.iter().map(accept::entry_of));
             }
-            if let Event::Failed(failed) = event {
-                taken += usize::from(matches!(failed.next, Next::Fallback { .. }));
+            if let Event::Failed(Failed { next: Next::Fallback { entry, .. }, .. }) = event {
+                taken.push(*entry);
             }
         }
-        self.entries.vacant().skip(taken).map(EntryKey)
+        self.entries.vacant().map(EntryKey).filter(move |entry| !taken.contains(entry))
     }
 
     /// Makes a notice that comes after other events.

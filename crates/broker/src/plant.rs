@@ -53,11 +53,17 @@ pub enum Plant {
     AnyVersion,
     /// Lets a guarded message go at once.
     IgnoreGuard,
+    /// Leaves work out of snapshots.
+    ForgetWork,
+    /// Tells nobody that a claim has lapsed.
+    SilentLapse,
+    /// Gives claims no grace after a sleep.
+    NoGraceForClaims,
 }
 
 impl Plant {
     /// Every plant.
-    pub const ALL: [Plant; 24] = [
+    pub const ALL: [Plant; 27] = [
         Plant::RedeliverAtMostOnce,
         Plant::LaneOvertakes,
         Plant::ForgetKnown,
@@ -82,6 +88,9 @@ impl Plant {
         Plant::IgnoreBreaker,
         Plant::AnyVersion,
         Plant::IgnoreGuard,
+        Plant::ForgetWork,
+        Plant::SilentLapse,
+        Plant::NoGraceForClaims,
     ];
 
     /// Returns the name by which it is switched on.
@@ -111,6 +120,9 @@ impl Plant {
             Plant::IgnoreBreaker => "ignore-breaker",
             Plant::AnyVersion => "any-version",
             Plant::IgnoreGuard => "ignore-guard",
+            Plant::ForgetWork => "forget-work",
+            Plant::SilentLapse => "silent-lapse",
+            Plant::NoGraceForClaims => "no-grace-for-claims",
         }
     }
 
@@ -143,6 +155,9 @@ impl Plant {
             Plant::IgnoreBreaker => "hands work to an agent that is to be left alone",
             Plant::AnyVersion => "takes a change of the shared state whatever version it names",
             Plant::IgnoreGuard => "lets a guarded message go at once",
+            Plant::ForgetWork => "leaves work out of snapshots: claims, budgets, gates",
+            Plant::SilentLapse => "tells nobody that a claim has lapsed",
+            Plant::NoGraceForClaims => "gives claims no grace after a sleep",
         }
     }
 }

@@ -290,13 +290,19 @@ impl Broker {
         state: PresenceState,
         detail: &[u8],
         at: Time,
+        effects: &mut Effects,
     ) -> Applied {
         let seq = self.last;
         let known = self.agents.get_mut(agent).ok_or(Misfit::Missing { seq, what: "an agent" })?;
         if known.is_gone {
             return Err(Misfit::State { seq, what: "an agent" });
         }
-        known.presence = Some(Box::new(PresenceNote { state, at, detail: detail.into() }));
+        let note = PresenceNote { state, at, detail: detail.into() };
+        let before = known.presence.replace(Box::new(note)).map(|note| note.state);
+        // Who was away is given work of its roles again.
+        if before == Some(PresenceState::Maintenance) && state != PresenceState::Maintenance {
+            self.rouse(agent, effects);
+        }
         Ok(())
     }
 

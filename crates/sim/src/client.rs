@@ -1,11 +1,14 @@
 //! The world outside the bus: agents that know only what they were told, and ask accordingly.
 
+mod work;
+
 use std::rc::Rc;
 
-use broker::{AgentKey, EntryKey, SessionKey, Time};
+use broker::{AgentKey, Broker, EntryKey, SessionKey, Time};
 use message::{Address, AgentRef, DeliveryId, Guarantee, MessageId, Priority};
 
 use crate::request::{Recorded, Recording, Request, Sent, TakeWish};
+use crate::said::Said;
 use crate::step::{Ask, Being, Change, Handling, Keeping, Letter, Meddling, To};
 use crate::world::{RECORDS, TASKS, THREADS, World, parsed};
 
@@ -63,8 +66,10 @@ pub(crate) enum Asker {
 
 impl Client {
     pub(crate) fn new(world: &World) -> Self {
+        let human = Agent { key: Some(AgentKey::HUMAN), ..Agent::default() };
         Client {
-            agents: world.names.iter().map(|_| Agent::default()).collect(),
+            // The human is there from the beginning, behind all agents.
+            agents: world.names.iter().map(|_| Agent::default()).chain([human]).collect(),
             sends: Vec::new(),
             messages: Vec::new(),
             bodies: 0,
@@ -77,7 +82,7 @@ impl Client {
         world: &World,
         ask: &Ask,
         wall: Time,
-        dead: &[EntryKey],
+        (dead, broker): (&[EntryKey], Option<&Broker>),
     ) -> Option<(Asker, Asked)> {
         match ask {
             Ask::Register { agent, alias } => {
@@ -96,9 +101,10 @@ impl Client {
             }
             Ask::Send(letter) => self.send(world, letter, wall),
             Ask::Again { send, change } => self.again(*send, *change),
-            Ask::Answer { agent, delivery, kind, native } => {
+            Ask::Answer { agent, delivery, kind, native, task, said } => {
                 let sent = self.answer(world, usize::from(*agent), *delivery, *native)?;
-                let sent = Rc::new(Sent { kind: *kind, ..sent });
+                let (task, said) = (task.map(|task| TASKS[usize::from(task)]), said.clone());
+                let sent = Rc::new(Sent { kind: *kind, task, said, ..sent });
                 self.sends.push(Rc::clone(&sent));
                 Some((Asker::Agent(usize::from(*agent)), Asked::Request(Request::Accept(sent))))
             }
@@ -113,6 +119,17 @@ impl Client {
                 let (name, how) = (RECORDS[usize::from(*record)], self.keep(*how)?);
                 let request = Request::Record(Recorded { repo, name, how });
                 Some((Asker::Agent(agent), Asked::Request(request)))
+            }
+            Ask::Change(plan) => self.change(world, plan, broker),
+            Ask::Judge { nth, approved, honest } => self.judge(*nth, *approved, *honest, broker),
+            Ask::Equip { agent, capabilities } => {
+                let agent = self.agents[usize::from(*agent)].key?;
+                by_operator(Request::Equip { agent, capabilities: capabilities.clone() })
+            }
+            Ask::Fit { agent, quality, from_ms } => {
+                let agent = self.agents[usize::from(*agent)].key?;
+                let from = from_ms.map_or(Time(0), |ms| wall.plus_ms(ms));
+                by_operator(Request::Fit { agent, quality: *quality, from })
             }
             Ask::RetryDead { nth } => by_operator(Request::RetryDead { entry: pick(dead, *nth)? }),
             Ask::DropDead { nth } => by_operator(Request::DropDead { entry: pick(dead, *nth)? }),
@@ -194,6 +211,7 @@ impl Client {
             hold: letter.hold,
             hops: letter.hops,
             body,
+            said: said(world, letter, wall),
         });
         self.sends.push(Rc::clone(&sent));
         Some((Asker::Agent(agent), Asked::Request(Request::Accept(sent))))
@@ -241,6 +259,7 @@ impl Client {
             hold: false,
             hops: 0,
             body,
+            said: None,
         })
     }
 
@@ -253,7 +272,7 @@ impl Client {
             Being::Leave { group } => {
                 Request::Leave { agent, address: world.groups[usize::from(group)].clone() }
             }
-            Being::Presence => Request::Presence { agent },
+            Being::Presence { state } => Request::Presence { agent, state },
             Being::Connect => Request::Connect { agent },
             Being::Disconnect { session } => {
                 let sessions = &mut self.agents[number].sessions;
@@ -390,6 +409,14 @@ fn address(world: &World, to: To) -> Address {
         To::All => Address::All,
         To::Human => parsed("human"),
     }
+}
+
+/// What a message says about work, with the times and names of this world.
+fn said(world: &World, letter: &Letter, wall: Time) -> Option<Box<Said>> {
+    let mut said = letter.said.clone()?;
+    said.deadline = letter.deadline_ms.map(|ms| wall.plus_ms(ms));
+    said.routes = letter.routes.iter().map(|to| address(world, *to)).collect();
+    Some(said)
 }
 
 fn fallback(world: &World, agent: u8) -> AgentRef {

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use broker::{AgentKey, Delivery, Effect, EntryKey, Refusal, Reply, Settings, Time};
 use log::{MemDisk, Options};
-use message::{MessageId, Seq};
+use message::{Kind, MessageId, Priority, Seq};
 
 use crate::client::{Asked, Asker};
 use crate::plant::{DriverPlant, Plant};
@@ -33,6 +33,8 @@ pub(crate) struct Answer {
     pub(crate) outcome: Result<Reply, Refusal>,
     /// What the world should be told because of it.
     pub(crate) effects: Vec<Effect>,
+    /// What the bus itself wrote because of it.
+    pub(crate) notices: Vec<Notice>,
     /// Which dead letter was meant, where one was.
     pub(crate) dead: Option<DeadLetter>,
     pub(crate) now: Time,
@@ -51,6 +53,18 @@ pub(crate) struct DeadLetter {
     pub(crate) older: Vec<EntryKey>,
 }
 
+/// A message that the bus itself wrote, as the log has it.
+#[derive(Clone, Debug)]
+pub(crate) struct Notice {
+    pub(crate) id: MessageId,
+    pub(crate) kind: Kind,
+    pub(crate) priority: Priority,
+    /// Agents by number, groups by address.
+    pub(crate) agents: Vec<AgentKey>,
+    pub(crate) groups: Vec<String>,
+    pub(crate) body: Vec<u8>,
+}
+
 /// What can be seen of the bus, in order.
 #[derive(Clone, Debug)]
 pub(crate) enum Seen {
@@ -59,15 +73,15 @@ pub(crate) enum Seen {
     /// Something was refused because there is no room on the disk; the broker was not asked.
     NoRoom(Request),
     /// Everything that the clock had made due was done.
-    Elapsed { now: Time, wall: Time, effects: Vec<Effect>, last: Seq },
+    Elapsed { now: Time, wall: Time, effects: Vec<Effect>, notices: Vec<Notice>, last: Seq },
     /// A turn is over: who still waits, and where the broker is.
     TurnOver { waiting: Vec<Waiting>, last: Seq, now: Time, wall: Time },
     /// An answer left.
     Released(Box<Answer>),
     /// What was handed out, with the document that was read from the log for it.
     Handed { delivery: Box<Delivery>, body: Vec<u8> },
-    /// Every record, with its document as it was read from the log.
-    Kept(Vec<Kept>),
+    /// Every record and what asks for every open task, with the documents as they were read from the log.
+    Kept { records: Vec<Kept>, asked: Vec<(MessageId, Vec<u8>)> },
     /// Messages about replies left.
     Told(Vec<Effect>),
     /// The process is gone.
@@ -100,6 +114,8 @@ pub(crate) struct Driver {
     disk: MemDisk,
     options: Options,
     settings: Settings,
+    /// Addresses of groups that there may be.
+    groups: Vec<String>,
     retention: broker::Retention,
     plant: Option<Plant>,
     dice: Dice,
@@ -145,12 +161,13 @@ impl Driver {
     pub(crate) fn new(world: &World, plant: Option<Plant>) -> Result<Self, Violation> {
         let mut options = Options::small(world.seed);
         // A turn is one batch, and a batch must fit into a segment.
-        options.segment_bytes = 20 << 10;
+        options.segment_bytes = 32 << 10;
         options.plant = Plant::of_log(plant);
         let mut driver = Driver {
             disk: MemDisk::new(),
             options,
             settings: world.settings.clone(),
+            groups: world.groups.iter().chain([&message::Address::All]).map(ToString::to_string).collect(),
             retention: world.retention,
             plant,
             dice: Dice::new(world.seed, 3),

@@ -15,6 +15,7 @@ mod route;
 mod settle;
 mod state;
 mod take;
+mod work;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -38,8 +39,8 @@ pub(crate) struct Model {
     turns: BTreeMap<Seq, State>,
     /// The last event on which anything rests that somebody was told.
     told: Seq,
-    /// What each handing-out under way must carry; nothing for what the bus wrote itself.
-    bodies: BTreeMap<DeliveryId, Option<Rc<[u8]>>>,
+    /// What each handing-out under way must carry.
+    bodies: BTreeMap<DeliveryId, Rc<[u8]>>,
     /// How often somebody was handed what may be handed out once; never forgotten, whatever crashes.
     once: BTreeMap<(MessageId, u32), u32>,
 }
@@ -65,8 +66,9 @@ impl Model {
                 Ok(())
             }
             Seen::NoRoom(_) | Seen::Crashed => Ok(()),
-            Seen::Elapsed { now, wall, effects, last } => {
+            Seen::Elapsed { now, wall, effects, notices, last } => {
                 self.state.elapse(*now, *wall);
+                self.state.learn_notices(notices)?;
                 self.state.unanswered(effects, *now)?;
                 self.state.note(*last, *now);
                 Ok(())
@@ -83,7 +85,10 @@ impl Model {
             }
             Seen::Released(answer) => self.released(answer),
             Seen::Handed { delivery, body } => self.handed(delivery, body),
-            Seen::Kept(kept) => self.state.check_kept(kept),
+            Seen::Kept { records, asked } => {
+                self.state.check_kept(records)?;
+                self.state.check_asked(asked)
+            }
             Seen::Told(_) => Ok(()),
             Seen::Started { last, now } => self.started(*last, *now),
         }
@@ -94,6 +99,11 @@ impl Model {
         self.state.check(broker)
     }
 
+    /// Compares with what the bus says of every task, gate, breaker and sum.
+    pub(crate) fn check_work(&self, broker: &Broker) -> Result<(), Violation> {
+        self.state.check_work(broker)
+    }
+
     fn answered(&mut self, answer: &Answer) -> Result<(), Violation> {
         let (outcome, state) = (&answer.outcome, &mut self.state);
         match &answer.request {
@@ -101,7 +111,11 @@ impl Model {
             Request::Remove { agent } => state.removed(*agent, outcome)?,
             Request::Join { agent, address } => state.joined(*agent, address, outcome)?,
             Request::Leave { agent, address } => state.left(*agent, address, outcome)?,
-            Request::Presence { agent } => state.refused_unknown(*agent, outcome).map(|_| ())?,
+            Request::Presence { agent, state: presence } => {
+                if !state.refused_unknown(*agent, outcome)? {
+                    state.set_presence(*agent, *presence);
+                }
+            }
             Request::Connect { agent } => state.connected(*agent, outcome)?,
             Request::Disconnect { session } => state.disconnected(*session, outcome)?,
             // That connections are gone follows from the start, whoever says so.
@@ -128,13 +142,18 @@ impl Model {
             }
             Request::Retract { message, by } => state.retracted(*message, *by, answer)?,
             Request::Amend { message, by, body } => state.amended(*message, *by, body, answer)?,
-            Request::Resume { message } => state.resumed(*message, outcome)?,
+            Request::Resume { message } => state.resumed(*message, answer)?,
             Request::RetryDead { .. } => state.dead_retried(answer)?,
             Request::DropDead { .. } => state.dead_dropped(answer)?,
             Request::EndWait { message } => state.wait_given_up(*message, outcome)?,
             Request::Tune(retention) => state.retention = *retention,
             Request::Record(recorded) => state.recorded(recorded, outcome)?,
+            Request::ChangeState(changed) => state.state_changed(changed, answer)?,
+            Request::JudgeGate { gate, by, approved } => state.gate_judged(*gate, *by, *approved, answer)?,
+            Request::Equip { agent, capabilities } => state.equipped(*agent, capabilities, answer)?,
+            Request::Fit { agent, quality, from } => state.fitted(*agent, *quality, *from, answer)?,
         }
+        self.state.learn_notices(&answer.notices)?;
         self.waits_ended(answer)
     }
 
@@ -167,11 +186,10 @@ impl Model {
 
     fn handed(&mut self, delivery: &Delivery, body: &[u8]) -> Result<(), Violation> {
         match self.bodies.remove(&delivery.delivery) {
-            Some(Some(sent)) => {
+            Some(sent) => {
                 let what = format_args!("{} carries {:?}, not {:?}", delivery.id, text(body), text(&sent));
                 ensure(*sent == *body, Promise::Bodies, what)?;
             }
-            Some(None) => self.state.learn(delivery.id, body),
             None => return broken(Promise::Answers, format_args!("{delivery:?} comes from nowhere")),
         }
         if let Some((agent, count_max)) = self.state.once_for(delivery) {

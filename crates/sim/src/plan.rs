@@ -1,11 +1,14 @@
 //! Plans: everything that will happen, decided by the seed before anything does.
 
-use message::{Backoff, Guarantee, Kind, Priority};
+mod work;
+
+use message::{Backoff, Guarantee, Priority};
 
 use crate::random::Dice;
 use crate::step::{Ask, Being, Change, Crash, CrashPoint, DiskFault, Handling, Keeping, Letter, Meddling};
-use crate::step::{NackDelay, Step, To};
+use crate::step::{ChangePlan, NackDelay, Step, To, Wanted};
 use crate::world::{RECORDS, TASKS, THREADS, World};
+use broker::Operation;
 
 /// A world and what happens in it.
 #[derive(Clone, Debug)]
@@ -49,6 +52,8 @@ struct Planner {
 struct Mood {
     /// Percent of messages with a task, so that lanes fill.
     tasks: u64,
+    /// Percent of messages that are about work.
+    work: u64,
     /// Percent of messages that are handed out at most once.
     at_most_once: u64,
     /// Percent of messages to groups.
@@ -70,6 +75,7 @@ impl Planner {
         let dice = &mut self.dice;
         self.mood = Mood {
             tasks: dice.pick(&[20, 60, 90]),
+            work: dice.pick(&[10, 50, 90]),
             at_most_once: dice.pick(&[10, 30, 70]),
             groups: dice.pick(&[5, 20, 50]),
             nacks: dice.pick(&[10, 30, 60]),
@@ -91,13 +97,26 @@ impl Planner {
         steps.extend([Step::Turn, Step::Sync]);
         for agent in 0..self.agents as u8 {
             if self.dice.percent(60) {
-                steps.push(Step::Ask(Ask::Be { agent, what: Being::Join { group: self.group() } }));
+                let group = if self.dice.percent(50) { self.role() } else { self.group() };
+                steps.push(Step::Ask(Ask::Be { agent, what: Being::Join { group } }));
             }
             if self.dice.percent(60) {
                 steps.push(Step::Ask(Ask::Be { agent, what: Being::Connect }));
             }
         }
         steps.extend([Step::Turn, Step::Sync]);
+        // Most worlds have rules from the beginning.
+        if self.dice.percent(self.mood.work) {
+            let (by, what) = (self.human(), Wanted::Rules(self.rules()));
+            let (operation, version) = (Operation::Create, Some(1));
+            steps.push(Step::Ask(Ask::Change(Box::new(ChangePlan {
+                by,
+                which: 0,
+                operation,
+                what,
+                version,
+            }))));
+        }
         steps
     }
 
@@ -119,7 +138,8 @@ impl Planner {
 
     fn ask(&mut self) -> Ask {
         let takes = self.mood.takes;
-        let weights = [220, takes, takes + 60, 25, 25, 25, 30];
+        let managing = self.mood.work / 2;
+        let weights = [220, takes, takes + 60, 25, 25, 25, 30, managing];
         match self.dice.weighted(&weights) {
             0 => self.send(),
             1 => self.take(),
@@ -127,7 +147,8 @@ impl Planner {
             3 => self.meddle(),
             4 => self.connection(),
             5 => self.membership(),
-            _ => self.keep(),
+            6 => self.keep(),
+            _ => self.manage(),
         }
     }
 
@@ -138,12 +159,17 @@ impl Planner {
                 send: self.dice.draw() as u32,
                 change: if self.dice.percent(75) { Change::Nothing } else { Change::Body },
             },
-            _ => Ask::Answer {
-                agent: self.agent(),
-                delivery: self.dice.draw() as u32,
-                kind: self.dice.pick(&[Kind::TaskDone, Kind::TaskFailed, Kind::HelpReply, Kind::Note]),
-                native: self.dice.percent(70),
-            },
+            _ => {
+                let kind = self.answer_kind();
+                Ask::Answer {
+                    agent: self.speaker(),
+                    delivery: self.dice.draw() as u32,
+                    kind,
+                    native: self.dice.percent(70),
+                    task: self.dice.percent(30).then(|| self.dice.index(TASKS.len()) as u8),
+                    said: self.said(kind),
+                }
+            }
         }
     }
 
@@ -153,9 +179,9 @@ impl Planner {
         let mood_at_most_once = self.mood.at_most_once;
         let mood_tasks = self.mood.tasks;
         let mut letter = Letter {
-            from: self.agent(),
+            from: self.speaker(),
             to: self.recipients(),
-            kind: self.dice.pick(&[Kind::Note, Kind::TaskRequest, Kind::HelpAsk, Kind::TaskProgress]),
+            kind: self.kind(),
             priority: self.dice.pick(&[Priority::Low, Priority::Normal, Priority::High, Priority::Critical]),
             guarantee: if self.dice.percent(mood_at_most_once) {
                 Guarantee::AtMostOnce
@@ -177,7 +203,11 @@ impl Planner {
             hold: false,
             hops: 0,
             body_len: self.dice.range(4, 60) as u16,
+            said: None,
+            deadline_ms: None,
+            routes: Vec::new(),
         };
+        self.say(&mut letter);
         if !plain {
             self.embellish(&mut letter);
         }
@@ -241,7 +271,8 @@ impl Planner {
     }
 
     fn take(&mut self) -> Ask {
-        let agent = if self.dice.percent(60) { self.dice.below(self.mood.crowd) as u8 } else { self.agent() };
+        let agent =
+            if self.dice.percent(60) { self.dice.below(self.mood.crowd) as u8 } else { self.speaker() };
         let lease_ms = if self.dice.percent(3) {
             self.dice.pick(&[10, 100_000])
         } else {
@@ -262,7 +293,8 @@ impl Planner {
     }
 
     fn handle(&mut self) -> Ask {
-        let agent = if self.dice.percent(60) { self.dice.below(self.mood.crowd) as u8 } else { self.agent() };
+        let agent =
+            if self.dice.percent(60) { self.dice.below(self.mood.crowd) as u8 } else { self.speaker() };
         let delivery = self.dice.draw() as u32;
         let nacks = self.mood.nacks;
         let how = match self.dice.weighted(&[100 - nacks, nacks, 10, 8, 6, 6]) {
@@ -322,7 +354,7 @@ impl Planner {
             1 => Ask::Remove { agent },
             2 => Ask::Be { agent, what: Being::Join { group: self.group() } },
             3 => Ask::Be { agent, what: Being::Leave { group: self.group() } },
-            _ => Ask::Be { agent, what: Being::Presence },
+            _ => Ask::Be { agent, what: Being::Presence { state: self.presence() } },
         }
     }
 

@@ -24,10 +24,13 @@ pub(crate) enum DriverPlant {
     TrimRecords,
     ForgetRestart,
     IgnoreSyncFailure,
+    ClaimBeforeDurable,
+    TrimTasks,
+    ForgetWorkDue,
 }
 
 impl DriverPlant {
-    pub(crate) const ALL: [DriverPlant; 10] = [
+    pub(crate) const ALL: [DriverPlant; 13] = [
         DriverPlant::AckBeforeSync,
         DriverPlant::DuplicateBeforeDurable,
         DriverPlant::SnapshotUnsynced,
@@ -38,6 +41,9 @@ impl DriverPlant {
         DriverPlant::TrimRecords,
         DriverPlant::ForgetRestart,
         DriverPlant::IgnoreSyncFailure,
+        DriverPlant::ClaimBeforeDurable,
+        DriverPlant::TrimTasks,
+        DriverPlant::ForgetWorkDue,
     ];
 
     fn words(self) -> (&'static str, &'static str) {
@@ -69,6 +75,15 @@ impl DriverPlant {
             }
             DriverPlant::IgnoreSyncFailure => {
                 ("ignore-sync-failure", "a failed sync is taken for a good one")
+            }
+            DriverPlant::ClaimBeforeDurable => {
+                ("claim-before-durable", "who claims a task is told so before that is durable")
+            }
+            DriverPlant::TrimTasks => {
+                ("trim-tasks", "the log is trimmed without carrying forward what asks for open tasks")
+            }
+            DriverPlant::ForgetWorkDue => {
+                ("forget-work-due", "nobody looks at the clock for work: claims, gates and help never end")
             }
         }
     }

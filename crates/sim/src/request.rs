@@ -5,10 +5,13 @@ use std::rc::Rc;
 use broker::{
     Accept, AgentKey, Command, Commit, Delay, Digest, Document, Door, EntryKey, Fingerprint, Identity, Nack,
 };
-use broker::{RecordChange, RecordWrite, Register, Retention, SessionKey, Swap, Take, Time};
+use broker::{
+    RecordChange, RecordWrite, Register, Retention, Saying, SessionKey, StateChange, Swap, Take, Time,
+};
 use message::{Address, AgentName, AgentRef, Backoff, DeliveryId, Dialect, Guarantee, Kind, MessageId};
 use message::{PresenceState, Priority};
 
+use crate::said::{Changed, Said};
 use crate::step::NackDelay;
 
 /// By whom everything is handed over; receipts name it.
@@ -21,7 +24,7 @@ pub(crate) enum Request {
     Remove { agent: AgentKey },
     Join { agent: AgentKey, address: Address },
     Leave { agent: AgentKey, address: Address },
-    Presence { agent: AgentKey },
+    Presence { agent: AgentKey, state: PresenceState },
     Connect { agent: AgentKey },
     Disconnect { session: SessionKey },
     Restart,
@@ -42,6 +45,10 @@ pub(crate) enum Request {
     EndWait { message: MessageId },
     Tune(Retention),
     Record(Recorded),
+    ChangeState(Box<Changed>),
+    JudgeGate { gate: MessageId, by: AgentKey, approved: bool },
+    Equip { agent: AgentKey, capabilities: Vec<&'static str> },
+    Fit { agent: AgentKey, quality: Option<u32>, from: Time },
 }
 
 /// A record that somebody writes or removes.
@@ -95,6 +102,18 @@ pub(crate) struct Sent {
     pub(crate) hold: bool,
     pub(crate) hops: u8,
     pub(crate) body: Rc<[u8]>,
+    /// What it says about work.
+    pub(crate) said: Option<Box<Said>>,
+}
+
+/// What a command borrows beside the request.
+#[derive(Clone, Copy)]
+struct Borrowed<'a> {
+    names: &'a [&'a str],
+    tick: u64,
+    writes: &'a [RecordWrite<'a>],
+    saying: Option<&'a Saying<'a>>,
+    changes: &'a json::Object<'a>,
 }
 
 impl Request {
@@ -105,7 +124,18 @@ impl Request {
             names.extend(aliases.iter().map(String::as_str));
         }
         let writes = if let Request::Record(recorded) = self { vec![recorded.write()] } else { Vec::new() };
-        run(&self.command(&names, (tick, &writes)))
+        let saying = if let Request::Accept(sent) = self {
+            sent.said.as_ref().map(|said| said.saying())
+        } else {
+            None
+        };
+        let document =
+            if let Request::ChangeState(changed) = self { changed.document() } else { String::new() };
+        let changes = json::parse(document.as_bytes(), json::Limits::DOCUMENT).ok();
+        let changes = changes.as_ref().and_then(json::Value::as_object).cloned().unwrap_or_default();
+        let borrowed =
+            Borrowed { names: &names, tick, writes: &writes, saying: saying.as_ref(), changes: &changes };
+        run(&self.command(&borrowed))
     }
 
     /// Tells whether it adds to what the bus holds, and so must be refused when there is no room.
@@ -115,6 +145,9 @@ impl Request {
             | Request::Amend { .. }
             | Request::Register { .. }
             | Request::Join { .. }
+            | Request::ChangeState(_)
+            | Request::Equip { .. }
+            | Request::Fit { .. }
             | Request::Record(Recorded { how: Recording::Here(_) | Recording::OfMessage(_), .. }) => true,
             Request::Remove { .. }
             | Request::Leave { .. }
@@ -136,25 +169,23 @@ impl Request {
             | Request::DropDead { .. }
             | Request::EndWait { .. }
             | Request::Tune(_)
+            | Request::JudgeGate { .. }
             | Request::Record(Recorded { how: Recording::Remove, .. }) => false,
         }
     }
 
-    fn command<'a>(
-        &'a self,
-        aliases: &'a [&'a str],
-        (tick, writes): (u64, &'a [RecordWrite<'a>]),
-    ) -> Command<'a> {
+    fn command<'a>(&'a self, borrowed: &Borrowed<'a>) -> Command<'a> {
+        let Borrowed { names: aliases, tick, writes, saying, changes } = *borrowed;
         match self {
             Request::Register { name, .. } => {
                 Command::Register(Register { name, aliases, dialect: Dialect::Convoke, profile: b"" })
             }
-            Request::Accept(sent) => Command::Accept(Box::new(sent.accept())),
+            Request::Accept(sent) => Command::Accept(Box::new(sent.accept(saying))),
             Request::Remove { agent } => Command::Remove { agent: *agent },
             Request::Join { agent, address } => Command::Join { agent: *agent, address },
             Request::Leave { agent, address } => Command::Leave { agent: *agent, address },
-            Request::Presence { agent } => {
-                Command::SetPresence { agent: *agent, state: PresenceState::ALL[0], detail: b"" }
+            Request::Presence { agent, state } => {
+                Command::SetPresence { agent: *agent, state: *state, detail: b"" }
             }
             Request::Connect { agent } => Command::OpenSession { agent: *agent, door: Door::ALL[0] },
             Request::Disconnect { session } => Command::CloseSession { session: *session },
@@ -182,6 +213,21 @@ impl Request {
             Request::DropDead { entry } => Command::DropDead { entry: *entry },
             Request::EndWait { message } => Command::EndWait { message: *message },
             Request::Tune(retention) => Command::Tune(*retention),
+            Request::ChangeState(changed) => Command::ChangeState(StateChange {
+                by: changed.by,
+                operation: changed.operation,
+                entity: changed.entity,
+                id: &changed.id,
+                changes,
+                version: changed.version,
+            }),
+            Request::JudgeGate { gate, by, approved } => {
+                Command::JudgeGate { gate: *gate, by: *by, approved: *approved, reason: "" }
+            }
+            Request::Equip { agent, capabilities } => Command::Equip { agent: *agent, capabilities },
+            Request::Fit { agent, quality, from } => {
+                Command::Fit { agent: *agent, quality: *quality, from: *from }
+            }
             Request::Record(Recorded { repo, .. }) => {
                 let commit = Digest([0; 32]);
                 Command::Commit(Commit { repo: *repo, swap: None, commit, tick, writes })
@@ -226,12 +272,12 @@ impl Sent {
     }
 
     /// Makes what the bus itself sends; what it says, nobody outside knows.
-    pub(crate) fn notice(kind: Kind) -> Self {
+    pub(crate) fn notice(kind: Kind, priority: Priority) -> Self {
         Sent {
             from: AgentKey::SYSTEM,
             to: Vec::new(),
             kind,
-            priority: Priority::High,
+            priority,
             guarantee: Guarantee::AtLeastOnce,
             native_id: None,
             task: None,
@@ -249,10 +295,11 @@ impl Sent {
             hold: false,
             hops: 0,
             body: Rc::from(&b""[..]),
+            said: None,
         }
     }
 
-    fn accept(&self) -> Accept<'_> {
+    fn accept<'a>(&'a self, saying: Option<&'a Saying<'a>>) -> Accept<'a> {
         Accept {
             from: self.from,
             to: &self.to,
@@ -274,7 +321,7 @@ impl Sent {
             wait_ms: self.wait_ms,
             live_only: self.live_only,
             hold: self.hold,
-            saying: None,
+            saying,
             hops: self.hops,
             body: &self.body,
         }

@@ -92,6 +92,9 @@ impl Run<'_> {
             // What was seen before the driver gave up tells more than that it did.
             self.look(&mut driver)?;
             taken?;
+            if let Some(broker) = driver.broker() {
+                self.model.check_work(broker)?;
+            }
             if index % CHECK_EVERY == CHECK_EVERY - 1 {
                 self.check(&driver)?;
             }
@@ -105,7 +108,8 @@ impl Run<'_> {
     fn take(&mut self, driver: &mut Driver, step: &Step) -> Result<(), Violation> {
         match step {
             Step::Ask(ask) => {
-                let asked = self.client.ask(&self.plan.world, ask, driver.wall(), &driver.dead());
+                let asked =
+                    self.client.ask(&self.plan.world, ask, driver.wall(), (&driver.dead(), driver.broker()));
                 if let Some((asker, asked)) = asked {
                     driver.ask(asker, asked);
                 }
@@ -162,7 +166,7 @@ impl Run<'_> {
                 | Seen::NoRoom(_)
                 | Seen::Elapsed { .. }
                 | Seen::TurnOver { .. }
-                | Seen::Kept(_)
+                | Seen::Kept { .. }
                 | Seen::Started { .. } => {}
             }
         }
@@ -228,7 +232,7 @@ impl Run<'_> {
             Seen::Elapsed { .. }
             | Seen::TurnOver { .. }
             | Seen::Told(_)
-            | Seen::Kept(_)
+            | Seen::Kept { .. }
             | Seen::Crashed
             | Seen::Started { .. } => trace.note(format_args!("  {seen:?}")),
         }

@@ -3,7 +3,11 @@
 //! A step names things by a number that is taken modulo what is there when it happens, so that any step can be left
 //! out and the rest still means something. That is what makes a failing run short.
 
-use message::{Backoff, Guarantee, Kind, Priority};
+use broker::Operation;
+use message::{Backoff, Guarantee, Kind, PresenceState, Priority};
+
+use crate::rules::Rules;
+use crate::said::Said;
 
 /// Something that happens.
 #[derive(Clone, Debug)]
@@ -101,6 +105,8 @@ pub(crate) enum Ask {
         delivery: u32,
         kind: Kind,
         native: bool,
+        task: Option<u8>,
+        said: Option<Box<Said>>,
     },
     /// An agent that does something with what it was given.
     Handle {
@@ -119,12 +125,53 @@ pub(crate) enum Ask {
         record: u8,
         how: Keeping,
     },
+    /// Somebody who changes the shared state.
+    Change(Box<ChangePlan>),
+    /// The human, or somebody who is not, judges a gate.
+    Judge {
+        nth: u32,
+        approved: bool,
+        honest: bool,
+    },
+    Equip {
+        agent: u8,
+        capabilities: Vec<&'static str>,
+    },
+    Fit {
+        agent: u8,
+        quality: Option<u32>,
+        from_ms: Option<u64>,
+    },
     RetryDead {
         nth: u32,
     },
     DropDead {
         nth: u32,
     },
+}
+
+/// A change of the shared state.
+#[derive(Clone, Debug)]
+pub(crate) struct ChangePlan {
+    pub(crate) by: u8,
+    /// Decides which one is changed.
+    pub(crate) which: u32,
+    pub(crate) operation: Operation,
+    pub(crate) what: Wanted,
+    /// By how much the version that it names lies above the one that is there.
+    pub(crate) version: Option<i8>,
+}
+
+/// What it changes.
+#[derive(Clone, Debug)]
+pub(crate) enum Wanted {
+    Note,
+    Status(&'static str),
+    Assign(u8),
+    Task { dependencies: Vec<&'static str>, budget: Option<u64>, assigned: Option<u8> },
+    Presence(PresenceState),
+    Rules(Rules),
+    Allotment { agent: u8, is_money: bool, limit: u64 },
 }
 
 /// What an agent is about, itself.
@@ -136,7 +183,9 @@ pub(crate) enum Being {
     Leave {
         group: u8,
     },
-    Presence,
+    Presence {
+        state: PresenceState,
+    },
     Connect,
     Disconnect {
         session: u8,
@@ -231,6 +280,12 @@ pub(crate) struct Letter {
     pub(crate) hold: bool,
     pub(crate) hops: u8,
     pub(crate) body_len: u16,
+    /// What it says about work.
+    pub(crate) said: Option<Box<Said>>,
+    /// By when work is wanted, from now on.
+    pub(crate) deadline_ms: Option<u64>,
+    /// To whom a blocked task goes.
+    pub(crate) routes: Vec<To>,
 }
 
 /// A recipient.

@@ -6,7 +6,10 @@ use message::{Address, AgentName};
 use crate::random::Dice;
 
 /// The tasks that messages are about.
-pub(crate) const TASKS: [&str; 3] = ["build", "review", "ship"];
+pub(crate) const TASKS: [&str; 4] = ["build", "review", "ship", "test"];
+
+/// What agents may be able to do.
+pub(crate) const CAPABILITIES: [&str; 2] = ["rust", "prose"];
 
 /// The conversations to which messages belong.
 pub(crate) const THREADS: [&str; 3] = ["t-one", "t-two", "t-three"];
@@ -14,6 +17,9 @@ pub(crate) const THREADS: [&str; 3] = ["t-one", "t-two", "t-three"];
 /// The records that agents may keep, by collection and key.
 pub(crate) const RECORDS: [(&str, &str); 4] =
     [("x.message", "a"), ("x.message", "b"), ("x.notes", "a"), ("x.notes", "b")];
+
+/// How many of the groups are roles; they come first.
+pub(crate) const ROLES: u64 = 2;
 
 /// Roles, topics and channels.
 const GROUPS: [&str; 6] =

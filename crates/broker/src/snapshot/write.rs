@@ -11,6 +11,7 @@ use crate::mailbox::Mailbox;
 use crate::records::{Record, Records};
 use crate::registry::Agent;
 use crate::session::Door;
+use crate::work::Works;
 
 impl Broker {
     /// Appends the state to a buffer.
@@ -55,7 +56,16 @@ impl Broker {
             entries.iter().for_each(|entry| writer.number(entry.0.into()));
         }
         self.records.write(&mut writer);
-        self.work.write(&mut writer);
+        self.work_held().write(&mut writer);
+    }
+
+    fn work_held(&self) -> &Works {
+        #[cfg(feature = "plants")]
+        if self.has_plant(crate::plant::Plant::ForgetWork) {
+            static NOTHING: std::sync::LazyLock<Works> = std::sync::LazyLock::new(Works::default);
+            return &NOTHING;
+        }
+        &self.work
     }
 }
 

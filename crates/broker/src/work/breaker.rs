@@ -92,6 +92,10 @@ impl Broker {
             Breaker::Open { until } if until <= cx.now => {
                 vec![Fact::BreakerSet { agent, breaker: Breaker::HalfOpen }]
             }
+            // Without a rule nobody is left alone.
+            Breaker::Probing { until } if until <= cx.now && self.work.policy().breaker.is_none() => {
+                vec![Fact::BreakerSet { agent, breaker: Breaker::Closed }]
+            }
             Breaker::Probing { until } if until <= cx.now => self.error_of(cx, agent),
             Breaker::Closed
             | Breaker::Counting(_)

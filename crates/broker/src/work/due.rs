@@ -97,6 +97,10 @@ impl Broker {
         let mut events = vec![Event::Work(Fact::Moved(Box::new(moved)))];
         events.extend(self.error_of(cx, holder).into_iter().map(Event::Work));
         let mut tells = self.tell_lapsed(task, holder, escalates);
+        #[cfg(feature = "plants")]
+        if self.has_plant(crate::plant::Plant::SilentLapse) {
+            tells.clear();
+        }
         if !escalates {
             tells.extend(self.tell_available(task));
         }
@@ -137,7 +141,11 @@ impl Broker {
             (moved.status, moved.blocker) = (TaskStatus::Blocked, Some(Blocker::Dependency));
             moved.reason = "a task that must be done before it will not be done";
         } else {
-            (moved.hold, moved.blocker) = (Hold::Nothing, None);
+            moved.blocker = None;
+            // What waits for a human still does.
+            if task.hold == Hold::Dependencies {
+                moved.hold = Hold::Nothing;
+            }
             if task.status == TaskStatus::Blocked {
                 let is_held = task.holder.is_some();
                 moved.status = if is_held { TaskStatus::Claimed } else { TaskStatus::Pending };

@@ -119,6 +119,10 @@ impl Broker {
             rest: Box::new(rest_of(asked, names)),
         };
         self.work.put(key, task).map_err(|()| Misfit::Taken { seq, what: "a task" })?;
+        // What it depends on may be lost before it is asked for.
+        if self.work.task(key).is_some_and(|task| self.work.dependencies(task) == Dependencies::Lost) {
+            self.work.stirred.insert(key);
+        }
         let said = asked.request.map_or(Seq(0), |request| request.body);
         if let Some(task) = self.work.tasks.get_mut(key.0) {
             task.note(Note { at, step: Step::Requested, by: asked.requester, said });
@@ -143,6 +147,7 @@ impl Broker {
             return Err(Misfit::Missing { seq, what: "a task" });
         };
         task.take_step(moved, at, timeout_ms);
+        let renamed = moved.anew.as_ref().and_then(|anew| anew.request).map(|request| request.id);
         let payer = task.payer();
         if let Some(payer) = payer
             && (moved.cost.0 > 0 || moved.tokens > 0)
@@ -152,6 +157,9 @@ impl Broker {
             worker.tokens = worker.tokens.saturating_add(moved.tokens);
         }
         self.work.spent = self.work.spent.plus(moved.cost);
+        if let Some(request) = renamed {
+            self.work.rename(key, request);
+        }
         let is_over_now = is_over(moved.status);
         self.work.index(key);
         let ends_offer = matches!(moved.step, Step::HandedOver | Step::Declined | Step::OfferLapsed);
@@ -174,6 +182,10 @@ impl Broker {
 
     /// Lets no claim end before a time.
     pub(crate) fn grace_claims(&mut self, until: Time) {
+        #[cfg(feature = "plants")]
+        if self.has_plant(crate::plant::Plant::NoGraceForClaims) {
+            return;
+        }
         let early: Vec<(Time, Timer)> =
             self.work.timers.range(..(until, Timer::Lease(TaskKey(0)))).copied().collect();
         for (at, timer) in early {
@@ -344,6 +356,17 @@ impl super::Works {
         self.timers.remove(&(task.lease_until, Timer::Lease(key)));
         self.timers.remove(&(task.slow_at, Timer::Slow(key)));
         self.deadlines.remove(&(task.deadline, key));
+    }
+
+    /// Calls a task by its id and by the message that asks for it now.
+    fn rename(&mut self, key: TaskKey, request: message::MessageId) {
+        let Some(task) = self.tasks.get_mut(key.0) else { return };
+        for name in task.rest.aliases.drain(1.min(task.rest.aliases.len())..) {
+            self.names.remove(&name);
+        }
+        let name = fingerprint(&request.to_string());
+        task.rest.aliases.push(name);
+        self.names.insert(name, key);
     }
 
     /// Ends the offer of a task, if there is one.

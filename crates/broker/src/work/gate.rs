@@ -4,7 +4,9 @@ use message::MessageId;
 
 use super::hear::{Heard, Spoken};
 use super::notices::Tell;
-use super::{Fact, Gate, GateRaised, Hold, Micros, Moved, Saying, Step, TaskStatus, Unjudged, is_over};
+use super::{
+    Dependencies, Fact, Gate, GateRaised, Hold, Micros, Moved, Saying, Step, TaskStatus, Unjudged, is_over,
+};
 use crate::broker::{Broker, Decided, Decision};
 use crate::{Accept, AgentKey, Context, EntryKey, Event, MessageKey, Refusal, turns};
 
@@ -133,18 +135,22 @@ impl Broker {
     ) -> Result<(Vec<Event<'a>>, Vec<Tell>), Refusal> {
         let gate = self.work.gates.get(&id).ok_or(Refusal::UnknownGate)?;
         let mut events = vec![Event::Work(Fact::GateJudged { gate: id, by, approved, reason })];
+        let mut waits = false;
         if let Some((key, task)) = gate.task.and_then(|key| self.work.task(key).map(|task| (key, task)))
             && task.hold == Hold::Gate
         {
-            let guards_request = gate.guards.is_some();
+            let guards_request = gate.guards.is_some() && !is_over(task.status);
+            // A yes to the work is no yes to doing it before what must be done before.
+            waits = approved && guards_request && self.work.dependencies(task) != Dependencies::Done;
+            let hold = if waits { Hold::Dependencies } else { Hold::Nothing };
             let step = if approved { Step::Passed } else { Step::Barred };
-            let mut moved = Moved { hold: Hold::Nothing, reason, ..self.unmoved(key, task, step, by) };
+            let mut moved = Moved { hold, reason, ..self.unmoved(key, task, step, by) };
             if !approved && guards_request {
                 (moved.status, moved.reserved) = (TaskStatus::Rejected, Micros(0));
             }
             events.push(Event::Work(Fact::Moved(Box::new(moved))));
         }
-        if let Some(message) = gate.guards {
+        if let Some(message) = gate.guards.filter(|_| !waits) {
             events.extend(self.let_go(message, approved, reason));
         }
         let tells = vec![self.tell_judged(id, gate, approved, reason)];

@@ -19,7 +19,7 @@ impl Broker {
             let text = "no task of this name is known here: nothing but the message itself goes on";
             return Ok(Heard::nothing_but("unknown_task", text));
         };
-        match self.right(task, accept.from, spoken.answers.is_some()) {
+        match self.right(task, accept.from, self.answers_request(task, spoken)) {
             Right::Holder | Right::Operator | Right::Asked => {}
             Right::Offered | Right::Member | Right::AlsoAsked | Right::Stranger => {
                 return Err(self.not_holder(task));
@@ -27,6 +27,9 @@ impl Broker {
         }
         if super::is_over(task.status) {
             return Err(self.misplaced(task, Step::Offered));
+        }
+        if task.holder.is_none() {
+            self.held(task)?;
         }
         let [Target::Agent { agent: to, .. }] = *spoken.targets else {
             return Err(Refusal::HandoffRecipient);

@@ -139,6 +139,17 @@ impl Broker {
         }
     }
 
+    /// Tells whether a message answers one that asks for a task.
+    pub(super) fn answers_request(&self, task: &Task, spoken: &Spoken<'_, '_>) -> bool {
+        let answered = spoken.answers.and_then(|of| self.message_of(of.entry));
+        answered.is_some_and(|message| {
+            let is_request = task.request.is_some_and(|request| request.id == message.id);
+            let is_within =
+                message.kind == Kind::TaskRequest && message.task == crate::event::task_mark(&task.id);
+            is_request || is_within
+        })
+    }
+
     /// Tells why a task cannot be worked on now, if it cannot.
     pub(super) fn held(&self, task: &Task) -> Result<(), Refusal> {
         match task.hold {

@@ -47,8 +47,12 @@ impl Broker {
     }
 
     fn told<'a>(&self, cx: &mut Context<'_>, before: &[Event<'a>], tell: &Tell) -> Option<Event<'a>> {
-        let mut whom: Vec<Whom> = tell.to.iter().copied().filter(|whom| self.is_there(*whom)).collect();
-        whom.dedup();
+        let mut whom: Vec<Whom> = Vec::new();
+        for one in tell.to.iter().copied().filter(|whom| self.is_there(*whom)) {
+            if !whom.contains(&one) {
+                whom.push(one);
+            }
+        }
         let names = whom.iter().filter_map(|whom| match whom {
             Whom::Agent(agent) => self.name_of(*agent).parse::<Address>().ok(),
             Whom::Group(group) => self.groups.get(*group)?.address.parse().ok(),
@@ -145,13 +149,20 @@ impl Broker {
 
     /// Tells a role, or whoever was asked, that a task may be claimed again.
     pub(super) fn tell_available(&self, task: &Task) -> Option<Tell> {
-        let mut tell = about(task, Kind::TaskRequest);
         let agents = task.rest.asked.iter().map(|agent| Whom::Agent(*agent));
-        tell.to = task.group.map(Whom::Group).into_iter().chain(agents).collect();
+        let to: Vec<Whom> = task.group.map(Whom::Group).into_iter().chain(agents).collect();
+        (!to.is_empty()).then(|| Tell { to, ..self.claimable(task) })
+    }
+
+    fn claimable(&self, task: &Task) -> Tell {
         let title = if task.title.is_empty() { String::new() } else { format!(": {}", task.title) };
-        tell.text = format!("task {} may be claimed{title}", task.id);
-        tell.priority = task.priority;
-        (!tell.to.is_empty()).then_some(tell)
+        let text = format!("task {} may be claimed{title}", task.id);
+        Tell { text, priority: task.priority, ..about(task, Kind::TaskRequest) }
+    }
+
+    /// Tells whoever a task is given to that it may be claimed.
+    pub(super) fn tell_assigned(&self, task: &Task, agent: AgentKey) -> Tell {
+        Tell { to: vec![Whom::Agent(agent)], ..self.claimable(task) }
     }
 
     /// Tells who held a task before that another has it.

@@ -28,7 +28,7 @@ impl Broker {
         spoken: &Spoken<'_, 'a>,
     ) -> Result<Heard<'a>, Refusal> {
         if let Some((key, task)) = accept.task.and(self.subject(accept, None)) {
-            return self.hear_again(accept, spoken, key, task);
+            return self.hear_again(cx, accept, saying, spoken, (key, task));
         }
         let ours = spoken.id.to_string();
         let id: Cow<'a, str> = match (accept.task, accept.identity) {
@@ -40,10 +40,7 @@ impl Broker {
         let aliases = if id == ours { Vec::new() } else { vec![Cow::Owned(ours)] };
         let asked = self.new_task(id, aliases, accept.from, saying)?;
         let (agents, group) = Self::asked_by(spoken.targets);
-        let only = match agents.as_slice() {
-            [only] if group.is_none() => Some(*only),
-            [] | [..] => None,
-        };
+        let only = only(&agents, group.is_none());
         let judged = self.judge(&asked.id, only, saying);
         let mut heard = Heard::default();
         let mut asked = Asked {
@@ -134,10 +131,11 @@ impl Broker {
     /// Hears that somebody asks within a task that there is.
     fn hear_again<'a>(
         &self,
+        cx: &Context<'_>,
         accept: &Accept<'a>,
+        saying: &Saying<'a>,
         spoken: &Spoken<'_, 'a>,
-        key: TaskKey,
-        task: &Task,
+        (key, task): (TaskKey, &Task),
     ) -> Result<Heard<'a>, Refusal> {
         let is_theirs = task.requester == accept.from || accept.from == AgentKey::HUMAN;
         let (mut agents, group) = Self::asked_by(spoken.targets);
@@ -146,6 +144,7 @@ impl Broker {
             if !is_theirs {
                 return Err(self.misplaced(task, Step::Reopened));
             }
+            let reserved = self.reserve_again(cx, task, saying, (&agents, group.is_none()))?;
             let anew = Some(Anew { asked: agents, group, request });
             let status = TaskStatus::Pending;
             let moved = Moved {
@@ -153,6 +152,7 @@ impl Broker {
                 holder: None,
                 is_claimed: false,
                 blocker: None,
+                reserved,
                 anew,
                 ..self.moved_by(key, task, Step::Reopened, accept.from, spoken)
             };
@@ -168,6 +168,26 @@ impl Broker {
         let anew = Some(Anew { asked: agents, group: group.or(task.group), request: None });
         let moved = Moved { anew, ..self.moved_by(key, task, Step::Added, accept.from, spoken) };
         Ok(Heard { facts: vec![Fact::Moved(Box::new(moved))], ..Heard::default() })
+    }
+
+    /// Returns what is set aside for a task that is wanted again; it costs as much as any other.
+    fn reserve_again(
+        &self,
+        cx: &Context<'_>,
+        task: &Task,
+        saying: &Saying<'_>,
+        (agents, is_all): (&[AgentKey], bool),
+    ) -> Result<Micros, Refusal> {
+        let only = only(agents, is_all);
+        let (_, verdict) = self.judge(&task.id, only, saying);
+        if let Verdict::Refuse { why } | Verdict::Gate { why, .. } = verdict {
+            return Err(Refusal::OverPolicy { why });
+        }
+        let amount = self.work.policy().amount(saying.budget).unwrap_or_default();
+        if let Some(agent) = only {
+            self.check_allotments(cx, agent, saying.tokens_max, amount)?;
+        }
+        Ok(amount)
     }
 
     /// Asks the policy about a piece of work.
@@ -258,5 +278,13 @@ impl Broker {
             }
         }
         Ok(())
+    }
+}
+
+/// Returns the one agent that is asked, if nobody else is.
+fn only(agents: &[AgentKey], is_all: bool) -> Option<AgentKey> {
+    match agents {
+        [only] if is_all => Some(*only),
+        [] | [..] => None,
     }
 }

@@ -234,7 +234,8 @@ impl Broker {
         let mut tells = Vec::new();
         if let Some(assigned) = change.changes.get("assigned_agent") {
             self.assign(cx, change, task, &mut moved, assigned, is_requester || right == Right::Operator)?;
-            tells.extend(self.tell_available(task).filter(|_| moved.anew.is_some()));
+            let asked = moved.anew.iter().flat_map(|anew| &anew.asked);
+            tells.extend(asked.map(|agent| self.tell_assigned(task, *agent)));
         }
         if let Some(status) = change.changes.get("status") {
             let may = if is_requester && right == Right::Stranger { Right::AlsoAsked } else { right };
@@ -372,7 +373,10 @@ impl Broker {
         if wanted == TaskStatus::Running && moved.holder.is_none() {
             let asked = task.rest.asked.first().copied();
             moved.holder = if right == Right::Operator { asked } else { Some(moved.by) };
-            moved.lease_until = cx.now.plus_ms(self.work.policy().claim_ms);
+            // What nobody has cannot lapse.
+            if moved.holder.is_some() {
+                moved.lease_until = cx.now.plus_ms(self.work.policy().claim_ms);
+            }
         }
         if wanted == TaskStatus::Pending {
             (moved.holder, moved.is_claimed, moved.lease_until) = (None, false, Time::NEVER);

@@ -60,7 +60,7 @@ impl Broker {
             let text = "no task of this name is known here: nothing but the message itself goes on";
             return Ok(if is_named { Heard::nothing_but("unknown_task", text) } else { Heard::default() });
         };
-        let right = self.right(task, accept.from, spoken.answers.is_some());
+        let right = self.right(task, accept.from, self.answers_request(task, spoken));
         let right = self.looser(right);
         match right {
             Right::AlsoAsked => {
@@ -104,7 +104,8 @@ impl Broker {
             self.check_cycle(&task.id, &saying.dependencies)?;
             moved.waits_for = saying.dependencies.clone();
         }
-        if matches!(step, Step::Started | Step::Blocked) {
+        // What nobody has cannot lapse.
+        if matches!(step, Step::Started | Step::Blocked) && moved.holder.is_some() {
             moved.lease_until = cx.now.plus_ms(self.lease_ms(saying));
         }
         self.bill(&mut heard, &mut moved, saying, step, by, cx.wall);

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use broker::{
-    Broker, Command, Context, DeadView, Effect, Effects, EntryKey, Event, Mailbox, Refusal, Reply, Time,
+    AgentKey, Broker, Command, Context, DeadView, Due, Effect, Effects, EntryKey, Event, GroupKey, Mailbox,
+    Refusal, Reply, Target, Time,
 };
 use log::{
     AppendError, Batch, Class, Keeper, Log, LogReader, LogSnapshots, LogSyncer, MemDisk, ReadError, Reader,
@@ -11,7 +12,7 @@ use log::{
 use log::{SegmentLog, Syncer};
 use message::Seq;
 
-use super::{Answer, Clock, DeadLetter, Driver, Seen, Stop, Waiting};
+use super::{Answer, Clock, DeadLetter, Driver, Notice, Seen, Stop, Waiting};
 use crate::client::{Asked, Asker};
 use crate::plant::DriverPlant;
 use crate::request::{Request, TakeWish};
@@ -23,7 +24,7 @@ const DUE_MAX: usize = 1_000;
 /// How often a turn looks again for what became due or ready by what it did; more would mean it never ends.
 const ROUNDS_MAX: u32 = 200;
 /// Room that a turn leaves for what follows from what it was asked.
-const ROOM_BYTES: u64 = 6_000;
+const ROOM_BYTES: u64 = 10_000;
 
 /// A living process.
 pub(crate) struct Node {
@@ -35,6 +36,8 @@ pub(crate) struct Node {
     pub(crate) broker: Broker,
     pub(super) batch: Batch,
     pub(super) class: Class,
+    /// What the bus itself has written since that was last looked at.
+    pub(super) written: Vec<(Notice, Vec<GroupKey>)>,
     /// Who waits with credit, first come first.
     pub(super) waiting: Vec<Waiting>,
     /// Answers and what they wait for.
@@ -71,9 +74,20 @@ impl Node {
     }
 
     pub(super) fn dead(&self) -> Vec<EntryKey> {
-        // Which of several notices one is, nobody can tell before it was handed out; so they are left alone.
-        let letters = self.broker.dead_letters().filter(|dead| dead.from != broker::AgentKey::SYSTEM);
-        letters.map(|dead| dead.entry).collect()
+        self.broker.dead_letters().map(|dead| dead.entry).collect()
+    }
+
+    /// Takes what the bus itself has written, groups by their addresses.
+    fn take_written(&mut self, addresses: &[String]) -> Vec<Notice> {
+        let broker = &self.broker;
+        let address = |group: GroupKey| {
+            let found = addresses.iter().find(|address| broker.group(address) == Some(group));
+            found.cloned().unwrap_or_else(|| "?".to_owned())
+        };
+        let written = self.written.drain(..);
+        written
+            .map(|(notice, groups)| Notice { groups: groups.into_iter().map(address).collect(), ..notice })
+            .collect()
     }
 
     /// Finds which dead letter a request means.
@@ -94,8 +108,9 @@ impl Node {
         cx: &mut Context<'_>,
         effects: &mut Effects,
     ) -> Result<Reply, Refusal> {
-        let batch = &mut self.batch;
+        let (batch, written) = (&mut self.batch, &mut self.written);
         self.broker.execute(cx, command, effects, &mut |_: Seq, at: Time, event: &Event<'_>| {
+            written.extend(notice_of(event));
             batch.push_with(|buffer| event.encode(at, buffer));
         })
     }
@@ -125,7 +140,8 @@ impl Driver {
         }
         self.do_due()?;
         self.end_turn();
-        if self.driver_plant() == Some(DriverPlant::DuplicateBeforeDurable) {
+        let early = [DriverPlant::DuplicateBeforeDurable, DriverPlant::ClaimBeforeDurable];
+        if self.driver_plant().is_some_and(|plant| early.contains(&plant)) {
             return self.release_up_to(Seq(0));
         }
         Ok(())
@@ -166,9 +182,16 @@ impl Driver {
         };
         let last = node.broker.last();
         let told = effects.clone();
-        let answer = Answer { asker, request, outcome, effects, dead, now, wall, last };
+        let notices = node.take_written(&self.groups);
+        let answer = Answer { asker, request, outcome, effects, notices, dead, now, wall, last };
         self.seen.push(Seen::Answered(Box::new(answer.clone())));
-        let at_once = plant == Some(DriverPlant::DuplicateBeforeDurable) && before == last;
+        let is_claim =
+            matches!(&answer.request, Request::Accept(sent) if sent.kind == message::Kind::TaskClaim);
+        let at_once = match plant {
+            Some(DriverPlant::DuplicateBeforeDurable) => before == last,
+            Some(DriverPlant::ClaimBeforeDurable) => is_claim && answer.outcome.is_ok(),
+            Some(_) | None => false,
+        };
         let need = if at_once { Seq(0) } else { last };
         node.held.push_back((need, Held::Answer(Box::new(answer))));
         Ok(told)
@@ -225,10 +248,14 @@ impl Driver {
     /// Does what is due until nothing is, and offers what became ready by it.
     pub(super) fn do_due(&mut self) -> Result<(), Stop> {
         let clock = self.clock;
+        let forgets_work = self.driver_plant() == Some(DriverPlant::ForgetWorkDue);
         for _ in 0..ROUNDS_MAX {
             let Some(node) = &mut self.node else { return Ok(()) };
             let (now, wall) = (node.now(clock), clock.wall());
-            let due = node.broker.due(now, wall, DUE_MAX);
+            let mut due = node.broker.due(now, wall, DUE_MAX);
+            if forgets_work {
+                due.retain(|due| !matches!(due, Due::Work(_)));
+            }
             if due.is_empty() {
                 return Ok(());
             }
@@ -241,7 +268,8 @@ impl Driver {
             }
             let last = node.broker.last();
             node.held.push_back((last, Held::Effects(effects.clone())));
-            self.seen.push(Seen::Elapsed { now, wall, effects: effects.clone(), last });
+            let notices = node.take_written(&self.groups);
+            self.seen.push(Seen::Elapsed { now, wall, effects: effects.clone(), notices, last });
             self.offer(&effects)?;
         }
         Ok(broken(Promise::Answers, format_args!("what is due never ends"))?)
@@ -352,6 +380,27 @@ impl DiskFault {
     }
 }
 
+/// Returns what the bus itself writes by an event, and the groups that it goes to.
+fn notice_of(event: &Event<'_>) -> Option<(Notice, Vec<GroupKey>)> {
+    let Event::Accepted(accepted) = event else { return None };
+    if accepted.from != AgentKey::SYSTEM {
+        return None;
+    }
+    let (mut agents, mut groups) = (Vec::new(), Vec::new());
+    for target in &accepted.targets {
+        match target {
+            Target::Agent { agent, .. } | Target::Instead { agent, .. } | Target::Waiter { agent, .. } => {
+                agents.push(*agent)
+            }
+            Target::Group { group, .. } => groups.push(*group),
+            Target::Held { .. } => {}
+        }
+    }
+    let (id, kind, priority) = (accepted.id, accepted.kind, accepted.priority);
+    let body = accepted.body.to_vec();
+    Some((Notice { id, kind, priority, agents, groups: Vec::new(), body }, groups))
+}
+
 /// Reads the document that an event carries.
 pub(super) fn body(reader: &LogReader<MemDisk>, seq: Seq) -> Result<Vec<u8>, Stop> {
     let bytes = match reader.read(seq) {
@@ -362,7 +411,7 @@ pub(super) fn body(reader: &LogReader<MemDisk>, seq: Seq) -> Result<Vec<u8>, Sto
     match Event::decode(&bytes) {
         Ok((_, Event::Accepted(accepted))) => Ok(accepted.body.into_owned()),
         Ok((_, Event::Amended { body, .. } | Event::Carried { body, .. })) => Ok(body.to_vec()),
-        Ok((_, Event::RecordCarried { body, .. })) => Ok(body.to_vec()),
+        Ok((_, Event::RecordCarried { body, .. } | Event::TaskCarried { body, .. })) => Ok(body.to_vec()),
         Ok((_, Event::RecordSet(set))) => Ok(set.body.to_vec()),
         Ok((_, other)) => Ok(broken(Promise::Bodies, format_args!("no body at {seq}: {other:?}"))?),
         Err(error) => Ok(broken(Promise::Bodies, format_args!("event {seq}: {error}"))?),

@@ -97,6 +97,7 @@ impl Driver {
             broker,
             batch: Batch::new(),
             class: Class::Reserve,
+            written: Vec::new(),
             waiting: Vec::new(),
             held: VecDeque::new(),
             folded,

@@ -130,32 +130,46 @@ impl Driver {
         self.read_records()
     }
 
-    /// Reads every record, if all of them are durable.
+    /// Reads every record and what asks for every open task, if all of them are durable.
     pub(super) fn read_records(&mut self) -> Result<(), Stop> {
         let Some(node) = self.node.as_ref().filter(|node| node.durable == node.broker.last()) else {
             return Ok(());
         };
         let (mut kept, mut from) = (Vec::new(), Some(LookFrom::Records(None)));
+        let mut asked = Vec::new();
         while let Some(here) = from {
             let (bodies, next) = node.broker.bodies_before(Seq(u64::MAX), here, LOOK_MAX);
             for Living { of, place, .. } in bodies {
-                let Holder::Record(RecordName { repo, collection, key }) = of else { continue };
-                kept.push(Kept { repo, collection, key, document: body(&node.reader, place)? });
+                let document = body(&node.reader, place)?;
+                match of {
+                    Holder::Record(RecordName { repo, collection, key }) => {
+                        kept.push(Kept { repo, collection, key, document });
+                    }
+                    Holder::Task(key) => {
+                        let request = node.broker.task_at(key).and_then(|task| task.request);
+                        asked.extend(request.map(|request| (request, document)));
+                    }
+                    Holder::Message(_) => {}
+                }
             }
             from = next;
         }
-        self.seen.push(Seen::Kept(kept));
+        self.seen.push(Seen::Kept { records: kept, asked });
         Ok(())
     }
 
     fn carry(&mut self, before: Seq) -> Result<(), Stop> {
         let clock = self.clock;
-        let forgets_records = self.driver_plant() == Some(DriverPlant::TrimRecords);
+        let plant = self.driver_plant();
         let mut from = Some(LookFrom::START);
         while let Some(here) = from {
             let Some(node) = &mut self.node else { return Ok(()) };
             let (mut bodies, next) = node.broker.bodies_before(before, here, LOOK_MAX);
-            bodies.retain(|living| !(forgets_records && matches!(living.of, Holder::Record(_))));
+            bodies.retain(|living| match living.of {
+                Holder::Record(_) => plant != Some(DriverPlant::TrimRecords),
+                Holder::Task(_) => plant != Some(DriverPlant::TrimTasks),
+                Holder::Message(_) => true,
+            });
             from = next;
             if bodies.is_empty() {
                 continue;

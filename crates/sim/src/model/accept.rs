@@ -8,14 +8,25 @@ use message::{Kind, MessageId, Stage};
 use super::Outcome;
 use super::route::{Reason, Route, Way};
 use super::state::{Is, Known, Letter, Part, Place, State, Turn};
+use super::work::{Heard, Spoken};
 use crate::driver::Answer;
 use crate::request::Sent;
 use crate::violation::{Promise, Violation, broken, ensure};
 
 /// How far a sender's clock may be off before its times are not believed, in milliseconds.
 const SKEW_MS: u64 = 5_000;
-/// More than the bus itself ever writes in one message.
-const NOTICE_BYTES_MAX: u64 = 2_000;
+/// What a sender is warned of where work is concerned.
+const WARNINGS: [&str; 9] = [
+    "waiting",
+    "gated",
+    "unknown_task",
+    "task_answered",
+    "not_holder",
+    "task_known",
+    "unknown_gate",
+    "no_verdict",
+    "own_work",
+];
 /// How long somebody who waits for a reply has to be written it, in milliseconds.
 const WRITE_MS: u64 = 60_000;
 
@@ -24,23 +35,38 @@ impl State {
         if self.refused_unknown(sent.from, &answer.outcome)? {
             return Ok(());
         }
+        if sent.kind == Kind::TaskClaim
+            && let Err(no) = self.check_claim(sent, answer.wall)
+        {
+            let is_right = answer.outcome.as_ref().is_err_and(|refusal| no.fits(refusal));
+            let what = format_args!("a claim must be refused, {no:?}: {:?}; {sent:?}", answer.outcome);
+            return ensure(is_right, Promise::Claims, what);
+        }
         if let Some(known) = self.known_again(sent, answer.now).cloned() {
             return self.repeated(sent, &known, &answer.outcome);
         }
-        let (route, mut reasons) = self.route(sent, 0);
+        let (route, mut reasons) = self.route(sent);
         let expires = self.expiry(sent, &route, answer.wall);
         if expires <= answer.wall && !sent.live_only {
             reasons.push(Reason::Expired);
         }
+        let asked = self.asked(sent, &route);
+        let spoken = self.spoken(sent, &route, asked, answer);
+        let heard = match self.hear(&spoken) {
+            Ok(heard) => heard,
+            Err(no) => {
+                reasons.push(Reason::Work(no));
+                Heard::default()
+            }
+        };
         match &answer.outcome {
             Err(refusal) => {
                 if let Refusal::UnknownRecipient { suggestions, .. } = refusal {
                     let are_known = suggestions.iter().all(|name| self.agent(name).is_some());
                     ensure(are_known, Promise::Unknown, format_args!("nobody is called {suggestions:?}"))?;
                 }
-                reasons.extend(self.route(sent, NOTICE_BYTES_MAX).1);
                 let is_right = reasons.iter().any(|reason| reason.fits(refusal));
-                let what = format_args!("refused without reason: {refusal:?}; {sent:?}");
+                let what = format_args!("refused: {refusal:?}, for none of {reasons:?}; {sent:?}");
                 ensure(is_right, Reason::promise_of(refusal), what)
             }
             Ok(Reply::Accepted(receipted)) => {
@@ -56,7 +82,7 @@ impl State {
                     Promise::Idempotent,
                     format_args!("a new message is an old one: {receipted:?}"),
                 )?;
-                self.take_in(sent, route, expires, receipted, answer)
+                self.take_in(sent, &route, (asked, heard), expires, receipted, answer)
             }
             Ok(other) => broken(Promise::Answers, format_args!("a message gets {other:?}")),
         }
@@ -121,33 +147,38 @@ impl State {
     fn take_in(
         &mut self,
         sent: &Rc<Sent>,
-        route: Route,
+        route: &Route,
+        (asked, mut heard): (Option<(MessageId, usize)>, Heard),
         expires: Time,
         receipted: &Receipted,
         answer: &Answer,
     ) -> Result<(), Violation> {
         let (id, now) = (receipted.id, answer.now);
-        let asked = self.asked(sent, &route);
-        let is_late = asked.is_some_and(|(asked, _)| self.is_late(asked, sent, &route));
-        let waits = asked
-            .map(|(asked, _)| asked)
-            .filter(|asked| is_answer(sent.kind) && self.messages[asked].wait_until.is_some() && !is_late);
+        let is_late = asked.is_some_and(|(asked, _)| self.is_late(asked, sent, route));
+        let waits = self.awaited(sent, route, asked);
         // What somebody waits for goes to it, however long they have talked.
         let is_awaited = waits.is_some() && matches!(route.ways.as_slice(), [Way::To(Place::Agent(_), _)]);
-        let parked = self.count_turn(sent, &route) && !is_awaited;
-        let wait_until = sent.wait_ms.filter(|_| self.reaches(sent, &route)).map(|ms| now.plus_ms(ms));
+        let is_loop = self.count_turn(sent, route) && !is_awaited;
+        let to = route.ways.first().and_then(Way::recipient).unwrap_or(AgentKey::SYSTEM);
+        if is_loop {
+            let spoken = self.spoken(sent, route, asked, answer);
+            self.park_loop(&mut heard, &spoken, &conversation(sent, to));
+        }
+        let wait_until = sent.wait_ms.filter(|_| self.reaches(sent, route)).map(|ms| now.plus_ms(ms));
         ensure(receipted.wait_until == wait_until, Promise::Replies, format_args!("waits: {receipted:?}"))?;
-        for (code, is_so) in [("parked", parked), ("late_reply", is_late)] {
+        for (code, is_so) in [("parked", is_loop), ("late_reply", is_late)] {
             let is_told = receipted.warnings.iter().any(|warning| warning.code == code);
             ensure(is_told == is_so, Promise::Receipts, format_args!("{code}: {is_so}, told {is_told}"))?;
         }
+        check_warning(receipted, heard.warning)?;
         for group in &route.made {
             self.groups.entry(Rc::clone(group)).or_default();
         }
         for channel in &route.joins {
             self.enter(channel, sent.from);
         }
-        self.messages.insert(id, self.new_letter(sent, &route, expires, wait_until));
+        self.births += 1;
+        self.messages.insert(id, self.new_letter(sent, route, expires, wait_until));
         self.known.push(Known {
             sender: sent.from,
             native_id: sent.native_id.clone(),
@@ -160,15 +191,15 @@ impl State {
             self.go(id, way, now);
         }
         for part in &mut self.parts[first..] {
-            if is_late && matches!(part.is, Is::Waiting | Is::Held) {
+            if (is_late || heard.files) && matches!(part.is, Is::Waiting | Is::Held) {
                 part.is = Is::Ended(Stage::Expired);
-            } else if parked && part.is == Is::Waiting {
+            } else if (is_loop || heard.parks) && part.is == Is::Waiting && !part.unclaimed {
                 part.is = Is::Parked;
             }
         }
-        if parked {
-            let to = route.ways.first().and_then(Way::recipient).unwrap_or(AgentKey::SYSTEM);
-            let name = conversation(sent, to);
+        if is_loop || heard.parks {
+            // What is guarded goes on alone.
+            let name = if heard.parks { id.to_string() } else { conversation(sent, to) };
             self.messages.entry(id).and_modify(|letter| letter.conversation = Some(name));
         }
         let waiter = waits.map(|asked| (asked, self.messages[&asked].sent.from));
@@ -176,7 +207,31 @@ impl State {
         if let Some((asked, part)) = asked {
             self.note_answer(asked, part, sent.kind, id);
         }
+        self.happen(heard, now);
         Ok(())
+    }
+
+    /// Looks at a message before it is taken in.
+    fn spoken<'s>(
+        &self,
+        sent: &'s Sent,
+        route: &'s Route,
+        asked: Option<(MessageId, usize)>,
+        answer: &Answer,
+    ) -> Spoken<'s> {
+        let id = match &answer.outcome {
+            Ok(Reply::Accepted(receipted)) => receipted.id,
+            Ok(_) | Err(_) => MessageId::from_bytes([0; 16]),
+        };
+        let is_awaited = self.awaited(sent, route, asked).is_some();
+        Spoken { sent, id, route, asked, is_awaited, now: answer.now, wall: answer.wall }
+    }
+
+    /// The message for whose answer its sender waits, if this is the answer.
+    fn awaited(&self, sent: &Sent, route: &Route, asked: Option<(MessageId, usize)>) -> Option<MessageId> {
+        let (asked, _) = asked?;
+        let waits = is_answer(sent.kind) && self.messages[&asked].wait_until.is_some();
+        (waits && !self.is_late(asked, sent, route)).then_some(asked)
     }
 
     fn new_letter(&self, sent: &Rc<Sent>, route: &Route, expires: Time, wait_until: Option<Time>) -> Letter {
@@ -199,6 +254,7 @@ impl State {
             answer: None,
             withdrawn: false,
             bound: true,
+            number: self.births,
         }
     }
 
@@ -213,7 +269,7 @@ impl State {
     }
 
     /// Puts a message on one of its ways.
-    fn go(&mut self, id: MessageId, way: &Way, now: Time) {
+    pub(super) fn go(&mut self, id: MessageId, way: &Way, now: Time) {
         let order = self.next_order();
         match way {
             Way::To(place, _) => {
@@ -242,8 +298,10 @@ impl State {
 
     /// Finds what a message answers, and the part through which its sender got that.
     fn asked(&self, sent: &Sent, route: &Route) -> Option<(MessageId, usize)> {
-        let id: MessageId = sent.reply_to.as_ref()?.parse().ok()?;
-        let asker = self.messages.get(&id)?.sent.from;
+        let named = sent.reply_to.as_ref().and_then(|id| id.parse().ok());
+        let named = named.filter(|id| self.messages.contains_key(id));
+        let id = named.or_else(|| self.asked_within(sent, route))?;
+        let asker = self.messages[&id].sent.from;
         if !route.ways.iter().any(|way| way.recipient() == Some(asker)) {
             return None;
         }
@@ -251,6 +309,20 @@ impl State {
         parts.sort_by_key(|(index, part)| std::cmp::Reverse((part.born, *index)));
         let (index, _) = parts.into_iter().find(|(_, part)| self.has(part, sent.from))?;
         Some((id, index))
+    }
+
+    /// Finds what somebody among the recipients waits for, about the task that this message ends.
+    fn asked_within(&self, sent: &Sent, route: &Route) -> Option<MessageId> {
+        sent.task.filter(|_| matches!(sent.kind, Kind::TaskDone | Kind::TaskFailed | Kind::TaskRejected))?;
+        let recipients = route.ways.iter().filter_map(Way::recipient);
+        recipients.into_iter().find_map(|agent| {
+            let waits = self.messages.iter().filter(|(id, letter)| {
+                let is_theirs = letter.sent.from == agent && letter.wait_until.is_some();
+                let is_about_it = letter.sent.task == sent.task;
+                is_theirs && is_about_it && self.parts_of(**id).any(|(_, part)| self.has(part, sent.from))
+            });
+            waits.min_by_key(|(_, letter)| letter.number).map(|(id, _)| *id)
+        })
     }
 
     /// Tells whether a part is, or was last, an agent's own.
@@ -286,8 +358,10 @@ impl State {
             Effect::Ready(_) | Effect::Unanswered { .. } => None,
         });
         let straight = waiter.and_then(|(asked, asker)| {
-            let index =
-                (first..self.parts.len()).find(|index| self.parts[*index].place == Place::Agent(asker))?;
+            let index = (first..self.parts.len()).find(|index| {
+                let part = &self.parts[*index];
+                part.place == Place::Agent(asker) && part.tried.is_empty()
+            })?;
             Some((asked, asker, index))
         });
         let what = format_args!("the reply {id} tells {told:?}, {waiter:?} waits");
@@ -307,7 +381,7 @@ impl State {
     /// An answer settles what it answers, and ends the wait for it.
     fn note_answer(&mut self, asked: MessageId, index: usize, kind: Kind, reply: MessageId) {
         let part = &mut self.parts[index];
-        part.answered = true;
+        part.answered |= is_answer(kind);
         if is_answer(kind) && (part.is_out() || (part.is_queued() && part.attempts > 0)) {
             part.is = Is::Ended(Stage::Acknowledged);
         }
@@ -331,8 +405,20 @@ impl State {
             Some(_) | None => 0,
         };
         self.turns.insert(name, Turn { last: sent.from, task: sent.task, count });
-        self.settings.turns_park.is_some_and(|park| count >= park)
+        let park = self.work.rules.park_after.or(self.settings.turns_park);
+        park.is_some_and(|park| count >= park)
     }
+}
+
+/// A sender is warned of what work makes of its message, and of nothing else.
+fn check_warning(receipted: &Receipted, wanted: Option<&str>) -> Result<(), Violation> {
+    let codes = receipted.warnings.iter().map(|warning| warning.code.as_str());
+    let told: Vec<&str> = codes.filter(|code| WARNINGS.contains(code)).collect();
+    let is_right = wanted.is_none_or(|code| code == "nothing_open" || told.contains(&code));
+    let is_all =
+        told.iter().all(|code| Some(*code) == wanted || (*code == "waiting" && wanted == Some("gated")));
+    let what = format_args!("told {told:?}, expected {wanted:?}");
+    ensure(is_right && is_all, Promise::Receipts, what)
 }
 
 /// Names a conversation: a thread, or two who write to each other.

@@ -5,6 +5,7 @@ use message::{MessageId, Stage};
 
 use super::settle::Trouble;
 use super::state::{EXPIRED, Is, Part, Place, State};
+use super::work::WorkDue;
 use crate::violation::{Promise, Violation, broken, ensure};
 
 impl State {
@@ -103,6 +104,7 @@ impl State {
         due.extend(self.find(|_, part| is_pause_over(part, now), Due::Pause));
         due.extend(self.find(|_, part| is_offer_over(part, now), Due::Offer));
         due.extend(self.groups.keys().filter_map(|group| self.crowding(group)).map(Due::Crowded));
+        due.extend(self.work_due(now, wall).into_iter().map(Due::Work));
         due
     }
 
@@ -119,6 +121,7 @@ impl State {
                 self.pass_on(index, Stage::Expired, now);
             }
             Due::Crowded(index) if self.parts[index].is == Is::Posted => self.die(index, Stage::Dead, now),
+            Due::Work(due) => self.do_work_due(due, now, wall),
             Due::Lease(_) | Due::Pause(_) | Due::Offer(_) | Due::Crowded(_) => {}
         }
     }
@@ -167,6 +170,7 @@ impl State {
     fn words(&self, due: &Due) -> String {
         match due {
             Due::Expiry(message) => format!("the expiry of {message}"),
+            Due::Work(due) => format!("{due:?}"),
             Due::Stray(index)
             | Due::Orphan(index)
             | Due::Lease(index)
@@ -190,6 +194,7 @@ enum Due {
     Pause(usize),
     Offer(usize),
     Crowded(usize),
+    Work(WorkDue),
 }
 
 fn is_lease_over(part: &Part, now: Time) -> bool {

@@ -3,11 +3,12 @@
 use std::rc::Rc;
 
 use broker::{AgentKey, EntryKey, Refusal, Time};
-use message::{Kind, MessageId, Stage};
+use message::{Kind, MessageId, Priority, Stage};
 
-use super::Outcome;
+use super::route::Way;
 use super::state::{Is, Letter, Part, Place, State};
-use crate::driver::Answer;
+use super::{Outcome, text};
+use crate::driver::{Answer, Notice};
 use crate::request::Sent;
 use crate::violation::{Promise, Violation, broken, ensure};
 
@@ -21,6 +22,18 @@ impl State {
         if !self.is_own(message, by, &answer.outcome)? {
             return Ok(());
         }
+        // Whoever takes back what it asked for wants it no longer.
+        let cancelled = self.asked_by(message).and_then(|task| self.cancelled(task, by).ok());
+        self.withdraw(message);
+        self.notify_holders(message, answer.now);
+        if let Some(cancelled) = cancelled {
+            self.happen(cancelled, answer.now);
+        }
+        Ok(())
+    }
+
+    /// Takes a message back from whoever does not have it in hand.
+    pub(super) fn withdraw(&mut self, message: MessageId) {
         for index in 0..self.parts.len() {
             let part = &self.parts[index];
             let ends = part.is_queued() || matches!(part.is, Is::Held | Is::Posted | Is::Dead);
@@ -32,8 +45,6 @@ impl State {
         if let Some(letter) = self.messages.get_mut(&message) {
             letter.withdrawn = true;
         }
-        self.notify_holders(message, answer.now);
-        Ok(())
     }
 
     pub(super) fn amended(
@@ -58,13 +69,27 @@ impl State {
         Ok(())
     }
 
-    /// The whole conversation goes on, whichever of its messages was named.
-    pub(super) fn resumed(&mut self, message: MessageId, outcome: &Outcome) -> Result<(), Violation> {
+    /// A human lets a message go: that is a yes to its gate, if there is one.
+    pub(super) fn resumed(&mut self, message: MessageId, answer: &Answer) -> Result<(), Violation> {
         let is_parked = self.parts_of(message).any(|(_, part)| part.is == Is::Parked);
+        let outcome = &answer.outcome;
         let what = format_args!("{message} is resumed: {outcome:?}");
+        if is_parked && self.is_gated(message) {
+            ensure(outcome.is_ok(), Promise::Gates, what)?;
+            return self.gate_judged(message, AgentKey::HUMAN, true, answer);
+        }
+        if is_parked && self.waits_for_tasks(message) {
+            return ensure(matches!(outcome, Err(Refusal::Guarded { .. })), Promise::Gates, what);
+        }
         ensure(is_parked == outcome.is_ok(), Promise::Answers, what)?;
-        if !is_parked {
-            return Ok(());
+        self.let_go_on(message);
+        Ok(())
+    }
+
+    /// The whole conversation goes on, whichever of its messages was named.
+    pub(super) fn let_go_on(&mut self, message: MessageId) {
+        if !self.parts_of(message).any(|(_, part)| part.is == Is::Parked) {
+            return;
         }
         let name = self.messages[&message].conversation.clone();
         if let Some(turn) = name.as_ref().and_then(|name| self.turns.get_mut(name)) {
@@ -76,7 +101,6 @@ impl State {
                 self.wait(index);
             }
         }
-        Ok(())
     }
 
     pub(super) fn dead_retried(&mut self, answer: &Answer) -> Result<(), Violation> {
@@ -210,7 +234,7 @@ impl State {
         if letter.is_once || from == AgentKey::SYSTEM || !self.is_there(from) {
             return;
         }
-        self.notice(Kind::ErrorReport, &[from], now);
+        self.notice(Kind::ErrorReport, Priority::High, &[Way::To(Place::Agent(from), from)], now);
     }
 
     /// Tells those who have had a message that its sender changed its mind.
@@ -225,25 +249,27 @@ impl State {
         agents.sort_unstable();
         agents.dedup();
         if !agents.is_empty() {
-            self.notice(Kind::Note, &agents, now);
+            let ways: Vec<Way> =
+                agents.into_iter().map(|agent| Way::To(Place::Agent(agent), agent)).collect();
+            self.notice(Kind::Note, Priority::High, &ways, now);
         }
     }
 
-    /// Adds a message from the bus itself; its id is seen only when it is handed out.
-    fn notice(&mut self, kind: Kind, to: &[AgentKey], now: Time) {
+    /// Adds a message from the bus itself; its id is learnt with everything else that happened.
+    pub(super) fn notice(&mut self, kind: Kind, priority: Priority, ways: &[Way], now: Time) {
         self.births += 1;
         let mut bytes = [0; 16];
         bytes[8..].copy_from_slice(&self.births.to_be_bytes());
         let id = MessageId::from_bytes(bytes);
         let letter = Letter {
-            sent: Rc::new(Sent::notice(kind)),
+            sent: Rc::new(Sent::notice(kind, priority)),
             body: Rc::from(&b""[..]),
             timeout_ms: None,
             is_once: false,
             expires: Time::NEVER,
             retries: self.settings.retries.retries,
             hops: 0,
-            ways: to.len(),
+            ways: ways.len(),
             conversation: None,
             fallback: Vec::new(),
             wait_until: None,
@@ -251,40 +277,62 @@ impl State {
             answer: None,
             withdrawn: false,
             bound: false,
+            number: self.births,
         };
         self.messages.insert(id, letter);
-        for agent in to {
-            let order = self.next_order();
-            self.add(Part::new(id, Place::Agent(*agent), order, now));
+        for way in ways {
+            self.go(id, way, now);
         }
+    }
+
+    /// Compares what the bus has written with what it had to write, and learns the ids.
+    pub(super) fn learn_notices(&mut self, written: &[Notice]) -> Result<(), Violation> {
+        let unbound = self.messages.iter().filter(|(_, letter)| !letter.bound).map(|(id, _)| *id);
+        let mut expected: Vec<MessageId> = unbound.collect();
+        for notice in written {
+            let found = expected.iter().position(|id| self.is_notice(*id, notice));
+            let Some(place) = found else {
+                let Notice { kind, priority, agents, groups, body, .. } = notice;
+                let what = format_args!("{kind:?} ({priority:?}) to {agents:?} {groups:?}: {}", text(body));
+                return broken(Promise::Notices, what);
+            };
+            let before = expected.remove(place);
+            if let Some(mut letter) = self.messages.remove(&before) {
+                (letter.bound, letter.body) = (true, Rc::from(notice.body.as_slice()));
+                self.messages.insert(notice.id, letter);
+            }
+            for part in self.parts.iter_mut().filter(|part| part.message == before) {
+                part.message = notice.id;
+            }
+        }
+        match expected.first() {
+            None => Ok(()),
+            Some(id) => {
+                let (kind, to) = (self.messages[id].sent.kind, self.goes_to(*id));
+                broken(Promise::Notices, format_args!("nobody was told {kind:?}: {to:?}"))
+            }
+        }
+    }
+
+    fn is_notice(&self, id: MessageId, notice: &Notice) -> bool {
+        let sent = &self.messages[&id].sent;
+        let mut to: Vec<String> = notice.agents.iter().map(|agent| self.name(*agent).to_string()).collect();
+        to.extend(notice.groups.iter().cloned());
+        to.sort();
+        sent.kind == notice.kind && sent.priority == notice.priority && self.goes_to(id) == to
+    }
+
+    fn goes_to(&self, id: MessageId) -> Vec<String> {
+        let parts = self.parts_of(id).filter(|(_, part)| part.post.is_none());
+        let mut to: Vec<String> = parts.map(|(_, part)| self.address(part)).collect();
+        to.sort();
+        to
     }
 
     /// Tells whether a handing-out can be that of a part.
     pub(super) fn fits(&self, part: &Part, delivery: &broker::Delivery) -> bool {
-        let letter = self.letter(part);
-        if letter.bound {
-            // Somebody may get a message in two ways; its number tells which it is.
-            let is_it = part.entry.is_none_or(|entry| entry == delivery.entry);
-            return part.message == delivery.id && is_it;
-        }
-        let is_known = self.messages.contains_key(&delivery.id);
-        delivery.from == AgentKey::SYSTEM && delivery.kind == letter.sent.kind && !is_known
-    }
-
-    /// Learns the id of a notice.
-    pub(super) fn bind(&mut self, index: usize, id: MessageId) {
-        let before = self.parts[index].message;
-        if before == id {
-            return;
-        }
-        if let Some(mut letter) = self.messages.remove(&before) {
-            letter.bound = true;
-            self.messages.insert(id, letter);
-        }
-        for part in &mut self.parts {
-            if part.message == before {
-                part.message = id;
-            }
-        }
+        // Somebody may get a message in two ways; its number tells which it is.
+        let is_it = part.entry.is_none_or(|entry| entry == delivery.entry);
+        part.message == delivery.id && is_it
     }
 }

@@ -52,7 +52,9 @@ impl State {
         };
         let mut candidates = Vec::new();
         for (index, part) in self.parts.iter().enumerate() {
-            if !part.is_queued() || !mine(&part.place) || self.would_be_twice(index, agent) {
+            let of_role = matches!(part.place, Place::Role(_));
+            let is_given = self.is_given(agent, self.letter(part).sent.kind, of_role, wall);
+            if !part.is_queued() || !mine(&part.place) || !is_given || self.would_be_twice(index, agent) {
                 continue;
             }
             let leave = self.leave(index, wall);

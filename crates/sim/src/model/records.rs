@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use broker::{AgentKey, Refusal};
+use message::MessageId;
 
 use super::state::State;
 use super::{Outcome, text};
@@ -48,6 +49,16 @@ impl State {
         ensure(is_right, Promise::Answers, what)?;
         if refusal.is_none() {
             self.records.insert(name, document);
+        }
+        Ok(())
+    }
+
+    /// Compares with what was read from the log for every open task: what asks for it.
+    pub(super) fn check_asked(&self, asked: &[(MessageId, Vec<u8>)]) -> Result<(), Violation> {
+        for (id, document) in asked {
+            let sent = &self.messages[id].body;
+            let what = format_args!("{id} asks for {:?}, not {:?}", text(document), text(sent));
+            ensure(**sent == **document, Promise::Bodies, what)?;
         }
         Ok(())
     }

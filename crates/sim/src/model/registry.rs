@@ -64,6 +64,7 @@ impl State {
         }
         if let Some(agent) = self.agents.get_mut(&agent) {
             agent.is_gone = true;
+            agent.presence = None;
             agent.aliases.clear();
         }
         Ok(())
@@ -172,6 +173,7 @@ impl State {
                 *until = (*until).max(now.plus_ms(GRACE_MS));
             }
         }
+        self.grace_work(now.plus_ms(GRACE_MS));
     }
 
     /// Checks the answer to somebody who may be unknown; says whether it is.

@@ -2,10 +2,11 @@
 
 use std::rc::Rc;
 
-use broker::{AgentKey, Refusal};
+use broker::{AgentKey, Breaker, Refusal};
 use message::{Address, AgentRef};
 
 use super::state::{Is, Place, State};
+use super::work::{No, is_work};
 use crate::request::Sent;
 use crate::violation::Promise;
 
@@ -45,6 +46,8 @@ pub(super) enum Reason {
     QueueBytesFull,
     Unknown,
     Expired,
+    /// What it means for work cannot be.
+    Work(No),
 }
 
 impl Way {
@@ -78,6 +81,7 @@ impl Reason {
             Reason::QueueBytesFull => matches!(refusal, Refusal::QueueBytesFull { .. }),
             Reason::Unknown => matches!(refusal, Refusal::UnknownRecipient { .. }),
             Reason::Expired => matches!(refusal, Refusal::Expired),
+            Reason::Work(no) => no.fits(refusal),
         }
     }
 
@@ -86,6 +90,9 @@ impl Reason {
         match self {
             Reason::Unknown => Promise::Unknown,
             Reason::Expired => Promise::NeverLate,
+            Reason::Work(No::OverPolicy) => Promise::Budgets,
+            Reason::Work(No::Missed | No::NotHolder | No::NotAsked) => Promise::Claims,
+            Reason::Work(_) => Promise::Tasks,
             Reason::NoRecipient
             | Reason::TooManyRecipients
             | Reason::TooMany
@@ -110,10 +117,8 @@ impl Reason {
 
 impl State {
     /// Finds where a message goes, and every reason not to take it in.
-    ///
-    /// What the bus itself wrote is taken to have `notice_bytes` where nobody has seen it.
-    pub(super) fn route(&self, sent: &Sent, notice_bytes: u64) -> (Route, Vec<Reason>) {
-        let mut reasons = self.limits_broken(sent, notice_bytes);
+    pub(super) fn route(&self, sent: &Sent) -> (Route, Vec<Reason>) {
+        let mut reasons = self.limits_broken(sent);
         let mut route = Route { fallback: self.fallbacks(&sent.fallback), ..Route::default() };
         for address in &sent.to {
             let Some(way) = self.way(sent, address, &mut route, &mut reasons) else { continue };
@@ -124,15 +129,15 @@ impl State {
         let used: Vec<AgentKey> = route.ways.iter().filter_map(Way::recipient).collect();
         route.fallback.retain(|agent| !used.contains(agent));
         for way in &route.ways {
-            self.check_room(sent, way, notice_bytes, &mut reasons);
+            self.check_room(sent, way, &mut reasons);
         }
         (route, reasons)
     }
 
-    fn limits_broken(&self, sent: &Sent, notice_bytes: u64) -> Vec<Reason> {
+    fn limits_broken(&self, sent: &Sent) -> Vec<Reason> {
         let limits = &self.settings.limits;
         let bytes = sent.body.len() as u64;
-        let (count, bytes_held) = self.open(notice_bytes);
+        let (count, bytes_held) = self.open();
         let checks = [
             (sent.to.is_empty(), Reason::NoRecipient),
             (sent.to.len() > limits.recipients_max, Reason::TooManyRecipients),
@@ -158,9 +163,9 @@ impl State {
     }
 
     /// Counts the messages that are not over, and their bytes.
-    pub(super) fn open(&self, notice_bytes: u64) -> (u64, u64) {
+    pub(super) fn open(&self) -> (u64, u64) {
         let open = self.open_messages();
-        let bytes = open.iter().map(|id| self.messages[id].bytes(notice_bytes)).sum();
+        let bytes = open.iter().map(|id| self.messages[id].body.len() as u64).sum();
         (open.len() as u64, bytes)
     }
 
@@ -201,7 +206,8 @@ impl State {
                 } else if is_new {
                     route.made.push(Rc::clone(&group));
                 }
-                let may_join = sent.from > AgentKey::RUNNER && self.may_join(sent.from);
+                let is_ours = matches!(sent.from, AgentKey::SYSTEM | AgentKey::RUNNER);
+                let may_join = !is_ours && self.may_join(sent.from);
                 if matches!(address, Address::Channel(_)) && may_join {
                     route.joins.push(Rc::clone(&group));
                 }
@@ -219,9 +225,16 @@ impl State {
         reasons: &mut Vec<Reason>,
     ) -> Option<Way> {
         let name: Rc<str> = wanted.as_str().into();
-        if let Some(agent) = self.agent(&name) {
+        let known = self.agent(&name);
+        // Work for somebody who is left alone goes to the next, if there is one.
+        let is_left_alone = |agent: AgentKey| {
+            let is_open = matches!(self.work.breaker(agent), Breaker::Open { .. } | Breaker::Probing { .. });
+            is_open && is_work(sent.kind) && route.fallback.iter().any(|fallback| *fallback != agent)
+        };
+        if let Some(agent) = known.filter(|agent| !is_left_alone(*agent)) {
             return Some(Way::To(Place::Agent(agent), agent));
         }
+        route.fallback.retain(|fallback| Some(*fallback) != known);
         if !route.fallback.is_empty() {
             return Some(Way::Instead(route.fallback.remove(0), name));
         }
@@ -237,7 +250,7 @@ impl State {
         Some(Way::Held(name))
     }
 
-    fn check_room(&self, sent: &Sent, way: &Way, notice_bytes: u64, reasons: &mut Vec<Reason>) {
+    fn check_room(&self, sent: &Sent, way: &Way, reasons: &mut Vec<Reason>) {
         let place = match way {
             Way::To(place, _) => place.clone(),
             Way::Instead(agent, _) => Place::Agent(*agent),
@@ -250,7 +263,7 @@ impl State {
         if queued().count() as u64 >= limits.queue_max {
             reasons.push(Reason::QueueFull);
         }
-        let bytes: u64 = queued().map(|part| self.letter(part).bytes(notice_bytes)).sum();
+        let bytes: u64 = queued().map(|part| self.letter(part).body.len() as u64).sum();
         if bytes + sent.body.len() as u64 > limits.queue_bytes_max {
             reasons.push(Reason::QueueBytesFull);
         }

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use broker::{AgentKey, EntryKey, Retention, SessionKey, Settings, Time};
-use message::{DeliveryId, MessageId, Priority, Seq, Stage};
+use message::{DeliveryId, MessageId, PresenceState, Priority, Seq, Stage};
 
 use super::records::Records;
+use super::work::Work;
 use crate::request::Sent;
 
 /// The bus as the outside would tell it.
@@ -21,6 +22,7 @@ pub(crate) struct State {
     pub(crate) messages: BTreeMap<MessageId, Letter>,
     /// What agents keep.
     pub(crate) records: Records,
+    pub(crate) work: Work,
     pub(crate) parts: Vec<Part>,
     /// Ids that are known again, oldest first.
     pub(crate) known: Vec<Known>,
@@ -40,6 +42,8 @@ pub(crate) struct Agent {
     pub(crate) name: Rc<str>,
     pub(crate) aliases: Vec<Rc<str>>,
     pub(crate) is_gone: bool,
+    /// How it says that it is.
+    pub(crate) presence: Option<PresenceState>,
     /// How many messages it was handed.
     pub(crate) handed: u64,
 }
@@ -83,8 +87,10 @@ pub(crate) struct Letter {
     pub(crate) answer: Option<MessageId>,
     /// Whether its sender took it back; who has it in hand may keep it, nobody else gets it.
     pub(crate) withdrawn: bool,
-    /// Whether its id is known; that of a notice is only seen when it is handed out.
+    /// Whether its id is known; that of a notice is learnt when all is seen that happened with it.
     pub(crate) bound: bool,
+    /// Its place among all messages.
+    pub(crate) number: u64,
 }
 
 /// The end of a message whose time was over once: it does not come back, whatever the wall clock does.
@@ -207,6 +213,7 @@ impl State {
             groups: BTreeMap::from([(Rc::from("all"), Group::default())]),
             messages: BTreeMap::new(),
             records: Records::new(),
+            work: Work::new(),
             parts: Vec::new(),
             known: Vec::new(),
             turns: BTreeMap::new(),
@@ -261,6 +268,16 @@ impl State {
         self.agents.get(&agent).is_some_and(|agent| !agent.is_gone)
     }
 
+    pub(crate) fn presence(&self, agent: AgentKey) -> Option<PresenceState> {
+        self.agents.get(&agent)?.presence
+    }
+
+    pub(crate) fn set_presence(&mut self, agent: AgentKey, state: PresenceState) {
+        if let Some(agent) = self.agents.get_mut(&agent) {
+            agent.presence = Some(state);
+        }
+    }
+
     pub(crate) fn name(&self, agent: AgentKey) -> Rc<str> {
         self.agents.get(&agent).map_or_else(|| Rc::from("?"), |agent| Rc::clone(&agent.name))
     }
@@ -287,21 +304,9 @@ impl State {
     }
 }
 
-impl Letter {
-    /// Returns the size of its body; the bus's own are of a size that is only known when they were seen.
-    pub(crate) fn bytes(&self, notice_bytes: u64) -> u64 {
-        if self.is_unseen() { notice_bytes } else { self.body.len() as u64 }
-    }
-
-    /// Tells whether the bus wrote it and nobody has seen what.
-    pub(crate) fn is_unseen(&self) -> bool {
-        self.sent.from == AgentKey::SYSTEM && self.body.is_empty()
-    }
-}
-
 impl Agent {
     pub(crate) fn new(name: &str) -> Self {
-        Agent { name: name.into(), aliases: Vec::new(), is_gone: false, handed: 0 }
+        Agent { name: name.into(), aliases: Vec::new(), is_gone: false, presence: None, handed: 0 }
     }
 
     pub(crate) fn goes_by(&self, name: &str) -> bool {

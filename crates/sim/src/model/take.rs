@@ -2,20 +2,17 @@
 
 use std::rc::Rc;
 
-use broker::{AgentKey, Delivery, Refusal, Reply, Time};
+use broker::{Delivery, Refusal, Reply, Time};
 
 use super::queue::{Candidate, Leave, OLDEST_EVERY};
 use super::state::{Is, Place, State};
+use super::work::is_work;
 use crate::driver::Answer;
 use crate::request::TakeWish;
 use crate::violation::{Promise, Violation, broken, ensure};
 
 impl State {
-    pub(super) fn taken(
-        &mut self,
-        wish: &TakeWish,
-        answer: &Answer,
-    ) -> Result<Vec<Option<Rc<[u8]>>>, Violation> {
+    pub(super) fn taken(&mut self, wish: &TakeWish, answer: &Answer) -> Result<Vec<Rc<[u8]>>, Violation> {
         let outcome = &answer.outcome;
         if self.refused_unknown(wish.agent, outcome)? {
             return Ok(Vec::new());
@@ -49,7 +46,14 @@ impl State {
             return Ok(());
         }
         let left = self.candidates(agent, Some(session), wall);
-        match left.iter().find(|candidate| candidate.leave == Leave::Yes) {
+        // Nobody is woken because an agent takes work from now on.
+        let is_later = |candidate: &&Candidate| {
+            let part = &self.parts[candidate.part];
+            let is_role = matches!(part.place, Place::Role(_));
+            is_role && is_work(self.letter(part).sent.kind) && self.takes_work_later(agent)
+        };
+        let mut sure = left.iter().filter(|candidate| candidate.leave == Leave::Yes && !is_later(candidate));
+        match sure.next() {
             None => Ok(()),
             Some(candidate) => {
                 let id = self.parts[candidate.part].message;
@@ -67,7 +71,7 @@ impl State {
         wish: &TakeWish,
         deliveries: &[Delivery],
         answer: &Answer,
-    ) -> Result<Vec<Option<Rc<[u8]>>>, Violation> {
+    ) -> Result<Vec<Rc<[u8]>>, Violation> {
         let count_max = wish.max.min(self.settings.limits.take_max) as usize;
         let what = format_args!("{} messages for {wish:?}", deliveries.len());
         ensure(deliveries.len() <= count_max, Promise::Limits, what)?;
@@ -78,9 +82,13 @@ impl State {
             self.check_turn(wish, &chosen, &candidates)?;
             self.check_delivery(wish, chosen.part, delivery, answer.now)?;
             let letter = self.letter(&self.parts[chosen.part]);
-            let is_ours = letter.sent.from == AgentKey::SYSTEM;
-            bodies.push((!is_ours).then(|| Rc::clone(&letter.body)));
+            let is_work = is_work(letter.sent.kind);
+            bodies.push(Rc::clone(&letter.body));
             self.hand_out(wish, chosen.part, delivery);
+            // An agent that is tried again is given one piece of work.
+            if let Some(probe) = self.after_probe(wish.agent, answer.now).filter(|_| is_work) {
+                self.change(probe, answer.now);
+            }
         }
         if deliveries.len() < count_max {
             self.check_rest(wish, &bodies, answer.wall)?;
@@ -90,7 +98,7 @@ impl State {
 
     /// Finds the part that was handed out among those that could be.
     fn chosen(
-        &mut self,
+        &self,
         wish: &TakeWish,
         delivery: &Delivery,
         candidates: &[Candidate],
@@ -115,7 +123,6 @@ impl State {
         let Some(chosen) = counted else {
             return self.explain(wish, delivery, wall);
         };
-        self.bind(chosen.part, delivery.id);
         Ok(chosen)
     }
 
@@ -220,10 +227,10 @@ impl State {
     }
 
     /// Checks that nothing was kept back for which there was room.
-    fn check_rest(&self, wish: &TakeWish, bodies: &[Option<Rc<[u8]>>], wall: Time) -> Result<(), Violation> {
+    fn check_rest(&self, wish: &TakeWish, bodies: &[Rc<[u8]>], wall: Time) -> Result<(), Violation> {
         let rest = self.candidates(wish.agent, wish.session, wall);
         let is_oldest = self.is_oldest_turn(wish);
-        let bytes: u64 = bodies.iter().flatten().map(|body| body.len() as u64).sum();
+        let bytes: u64 = bodies.iter().map(|body| body.len() as u64).sum();
         let next = rest.iter().filter(|candidate| candidate.leave == Leave::Yes).min_by(|one, other| {
             if one.precedes(other, is_oldest) {
                 std::cmp::Ordering::Less
@@ -233,11 +240,11 @@ impl State {
         });
         let Some(next) = next else { return Ok(()) };
         let part = &self.parts[next.part];
-        // What only may leave could have been next, and too large; and what a notice says, nobody here knows.
-        let unsure = bodies.contains(&None)
-            || rest.iter().any(|candidate| {
-                candidate.leave == Leave::Perhaps || self.letter(&self.parts[candidate.part]).is_unseen()
-            });
+        // What only may leave could have been next, and too large; so could what came at the same time.
+        let unsure = rest.iter().any(|candidate| {
+            let is_behind = candidate.part == next.part || next.precedes(candidate, is_oldest);
+            candidate.leave == Leave::Perhaps || !is_behind
+        });
         let fits = bodies.is_empty() || bytes + self.letter(part).body.len() as u64 <= wish.bytes_max;
         let what = format_args!("{} was not handed to {}", part.message, self.name(wish.agent));
         ensure(!fits || (unsure && wish.bytes_max != u64::MAX), Promise::AtLeastOnce, what)

@@ -30,7 +30,7 @@ fn there_are_enough_of_them_and_each_has_a_name() {
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), count, "two plants have one name");
-    assert!(count >= 15, "there are only {count}");
+    assert!(count >= 40, "there are only {count}");
     assert!(Plant::all().all(|plant| !plant.summary().is_empty()));
     assert_eq!(
         Plant::of_driver(Some(Plant::Driver(DriverPlant::AckBeforeSync))),

@@ -51,6 +51,7 @@ impl Broker {
         if let Fact::Fitness { agent, quality, from } = fact {
             let worker = self.worker_mut(*agent)?;
             (worker.quality, worker.from) = (*quality, *from);
+            self.rouse(*agent, effects);
         }
         Ok(())
     }
@@ -65,14 +66,17 @@ impl Broker {
                 self.work.timers.insert((until, Timer::Breaker(agent)));
             }
             // What waited for it may leave now, one piece or all.
-            Breaker::HalfOpen | Breaker::Closed => {
-                effects.push(Effect::Ready(Mailbox::Agent(agent)));
-                let groups = self.agents.get(agent).map(|agent| agent.groups.as_slice()).unwrap_or_default();
-                effects.extend(groups.iter().map(|group| Effect::Ready(Mailbox::Group(*group))));
-            }
+            Breaker::HalfOpen | Breaker::Closed => self.rouse(agent, effects),
             Breaker::Counting(_) => {}
         }
         Ok(())
+    }
+
+    /// Says that an agent may be given what it was not given before.
+    pub(crate) fn rouse(&self, agent: AgentKey, effects: &mut Effects) {
+        let groups = self.agents.get(agent).map(|agent| agent.groups.as_slice()).unwrap_or_default();
+        effects.push(Effect::Ready(Mailbox::Agent(agent)));
+        effects.extend(groups.iter().map(|group| Effect::Ready(Mailbox::Group(*group))));
     }
 
     pub(super) fn check_agent(&self, agent: AgentKey) -> Applied {
