@@ -114,8 +114,9 @@ await Promise.all([worker.opened, asker.opened]);
 const request = message(ask, work, "task_request", { task_type: "debugging" }, { task_id: "js-1" });
 asker.send(request);
 assert.deepEqual(await worker.next(), request);
-for (const type of ["status_update", "task_response", "error"] as const) {
-  const answer = message(work, ask, type, { notes: type }, { task_id: "js-1" });
+// What is over cannot fail any more: the error is of another task.
+for (const [type, task_id] of [["status_update", "js-1"], ["task_response", "js-1"], ["error", "js-2"]] as const) {
+  const answer = message(work, ask, type, { notes: type }, { task_id });
   worker.send(answer);
   assert.deepEqual(await asker.next(), answer);
 }

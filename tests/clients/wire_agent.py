@@ -48,6 +48,13 @@ class Agent:
         assert status == 201, receipt
         return receipt
 
+    def claim(self, task, role):
+        """Claims a task, and returns what came of it."""
+        payload = {"task_id": task, "agent": self.slug, "role": role}
+        status, claimed = call("POST", "/wire", self.token, wire(self.slug, "claim", payload))
+        assert status == 200, claimed
+        return claimed["outcome"], claimed["holder"]
+
     def message(self, to, message_type, body, priority=3, task=None):
         """Writes into somebody's inbox."""
         return self.post("inbox", {
@@ -109,7 +116,11 @@ def main():
     assert brief["payload"] == BRIEF, brief
     assert quinn.inbox() == [], "processed is processed"
 
-    quinn.post("claim", {"task_id": TASK, "agent": "quinn", "role": "developer"})
+    assert quinn.claim(TASK, "developer") == ("claimed", "quinn")
+    assert iris.claim(TASK, "developer") == ("missed", "quinn"), "the first has it"
+    status, task = call("GET", f"/wire/tasks/{TASK}", quinn.token)
+    assert (status, task["status"], task["holder"]) == (200, "claimed", "quinn"), task
+    assert task["brief"]["payload"] == BRIEF, task
     quinn.message("mindy", "question", "Which branch. There are two.", priority=2, task=TASK)
     quinn.post("blocked", {
         "task_id": TASK, "agent": "quinn", "reason": "The branch is not named.", "blocker_type": "spec_gap",

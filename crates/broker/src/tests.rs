@@ -11,6 +11,7 @@ mod ledger;
 mod misfits;
 mod ops;
 mod properties;
+mod recent;
 mod retries;
 mod scenarios;
 mod settings;

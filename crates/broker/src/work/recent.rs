@@ -43,7 +43,14 @@ impl Recent {
         Recent { list: VecDeque::new(), since }
     }
 
-    fn note(&mut self, changed: Changed) {
+    /// Returns what changed behind an event; nothing where that is no longer remembered.
+    pub(crate) fn behind(&self, after: Seq) -> Option<impl Iterator<Item = &Changed>> {
+        let from = self.list.partition_point(|changed| changed.seq <= after);
+        (self.since <= after).then(|| self.list.range(from..))
+    }
+
+    /// Remembers a change.
+    pub(crate) fn note(&mut self, changed: Changed) {
         self.list.push_back(changed);
         while self.list.len() > CHANGES_MAX {
             self.since = self.list.pop_front().map_or(self.since, |gone| gone.seq);
@@ -55,10 +62,7 @@ impl Broker {
     /// Returns what changed of the shared state behind an event, the oldest first; nothing where that is no longer
     /// remembered, or the event has not happened.
     pub fn changes_behind(&self, after: Seq) -> Option<impl Iterator<Item = &Changed>> {
-        let recent = &self.work.recent;
-        let is_known = recent.since <= after && after <= self.last;
-        let from = recent.list.partition_point(|changed| changed.seq <= after);
-        is_known.then(|| recent.list.range(from..))
+        if after > self.last { None } else { self.work.recent.behind(after) }
     }
 
     /// Remembers what a fact is about to change of the shared state.

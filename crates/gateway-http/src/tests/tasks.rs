@@ -136,6 +136,7 @@ async fn only_the_holder_moves_a_task_and_only_its_requester_takes_it_back() {
     let cases = [
         (&eve, "done", "{}", 409, "not_holder"),
         (&bob, "cancel", "{}", 403, "not_yours"),
+        (&bob, "renew", "{}", 409, "not_holder"),
         (&bob, "handoff", "{}", 400, "bad_request"),
         (&bob, "accept", "{}", 409, "not_holder"),
         (&bob, "review", "{}", 400, "bad_request"),

@@ -78,6 +78,34 @@ async fn what_was_trimmed_is_said_and_its_receipt_stays() {
 }
 
 #[tokio::test]
+async fn a_task_outlives_the_request_that_was_trimmed() {
+    let server = start().await;
+    let (ann, bob) = (server.agent("ann", "").await, server.agent("bob", "").await);
+    let request = r#"{"kind":"task.request","from":"ann","to":["bob"],"task":"t-1","title":"Build it"}"#;
+    assert_eq!(server.call("POST", "/v1/messages", Some(&ann), request).await.status, 201);
+    assert_eq!(
+        server.call("POST", "/v1/tasks/t-1/done", Some(&bob), r#"{"text":"built"}"#).await.status,
+        201
+    );
+    let taken = server.call("POST", "/v1/agents/ann/inbox/take", Some(&ann), "").await;
+    let path = format!("/v1/deliveries/{}/ack", taken.get("/deliveries/0/delivery"));
+    assert_eq!(server.call("POST", &path, Some(&ann), "").await.status, 200);
+    for number in 0..16 {
+        pass(&server, &ann, &bob, &format!("new {number:03} text")).await;
+    }
+    let operator = Some(&server.operator);
+    let (trial, keep) = (r#"{"keep_bytes":4194304,"dry_run":true}"#, r#"{"keep_bytes":4194304}"#);
+    while server.call("POST", "/v1/log/trim", operator, trial).await.get("/kept_because") != "(absent)" {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(server.call("POST", "/v1/log/trim", operator, keep).await.status, 200);
+    let shown = server.call("GET", "/v1/tasks/t-1", Some(&ann), "").await;
+    let told = (shown.status, shown.get("/status"), shown.get("/document"), shown.get("/document_gone"));
+    assert_eq!(told, (200, "done".into(), "(absent)".into(), "true".into()), "{}", shown.text);
+    assert_eq!(shown.get("/history/1/details"), "{}", "the message is gone, the step is not: {}", shown.text);
+}
+
+#[tokio::test]
 async fn only_the_operator_trims_and_says_what_to_keep() {
     let server = start().await;
     let ann = server.agent("ann", "").await;

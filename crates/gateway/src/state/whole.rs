@@ -7,11 +7,14 @@ use message::{Message, Seq};
 use node::Turn;
 
 use super::{agent_status, allocation, policy_state, task_state};
+use crate::letters::BYTES_MAX;
 use crate::tasks::{may_read, outcome};
 use crate::{Answer, Hub, Principal, Problem};
 
 /// Tasks that are looked at in one turn.
 const LOOK_MAX: usize = 1_000;
+/// Tasks that are written in one turn.
+const PIECE_MAX: usize = 16;
 /// Tasks that are shown: what is not over first, then what ended last.
 const SHOWN_MAX: usize = 10_000;
 /// Of what is over, the newest that are shown.
@@ -43,9 +46,16 @@ pub async fn shared_state(hub: &Hub, principal: &Principal) -> Result<String, Pr
         let gathering = std::mem::take(&mut gathered);
         (gathered, from) = hub.call(move |turn| Ok(gather(turn, &principal, gathering, next))).await?;
     }
-    let entries: Vec<Entry> = gathered.open.into_iter().chain(gathered.ended.into_values()).collect();
+    // What ended last comes first of what is over.
+    let ended = gathered.ended.into_values().rev();
+    let entries: Vec<Entry> = gathered.open.into_iter().chain(ended).collect();
     let (mut tasks, mut versions) = (Answer::new(), Answer::new());
-    for piece in entries.chunks(LOOK_MAX) {
+    let (mut bytes_left, mut left_out) = (BYTES_MAX, gathered.left_out);
+    for piece in entries.chunks(PIECE_MAX) {
+        if bytes_left == 0 {
+            left_out += piece.len() as u64;
+            continue;
+        }
         let asked: Vec<(String, Option<Message>)> = piece
             .iter()
             .map(|entry| (entry.id.clone(), entry.outcome.and_then(|place| outcome(hub, place))))
@@ -59,11 +69,12 @@ pub async fn shared_state(hub: &Hub, principal: &Principal) -> Result<String, Pr
             Ok(asked.iter().filter_map(state).collect::<Vec<_>>())
         });
         for (id, version, state) in written.await? {
+            bytes_left = bytes_left.saturating_sub(state.len() as u64);
             tasks = tasks.raw(&id, &state);
             versions = versions.number(&id, version.into());
         }
     }
-    let (tasks, versions, left_out) = (tasks.end(), versions.end(), gathered.left_out);
+    let (tasks, versions) = (tasks.end(), versions.end());
     hub.call(move |turn| Ok(rest(turn, seq, &tasks, &versions, left_out))).await
 }
 

@@ -141,6 +141,11 @@ impl Deed {
             return self.before(id, broker.look_into(id));
         }
         let view = broker.look_at_task(task).ok_or_else(|| unknown(task))?;
+        if self.what == What::Renew && view.holder != Some(self.by) {
+            // A claim of what somebody else has, or nobody, is another thing.
+            let holder = view.holder.map(|holder| broker.called(holder).to_owned());
+            return Err(broker::Refusal::NotHolder { task: view.id.to_owned(), holder }.into());
+        }
         let message = self.message(broker, &view)?;
         let key = self.key.clone().unwrap_or_else(crate::uuid);
         let mut sending = Sending::written(hub, &message, self.by, key)?;
