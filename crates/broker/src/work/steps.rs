@@ -55,6 +55,17 @@ impl Broker {
         spoken: &Spoken<'_, 'a>,
         step: Step,
     ) -> Result<Heard<'a>, Refusal> {
+        if let Some(kind) = self.kind_answered(spoken)
+            && !asks_for_work(kind)
+        {
+            // Some dialects have one word for every answer: this one ends a question, not the task.
+            let is_help = kind == Kind::HelpAsk && step != Step::Started;
+            return if is_help {
+                self.hear_help_answered(accept, saying, spoken)
+            } else {
+                Ok(Heard::default())
+            };
+        }
         let Some((key, task)) = self.subject(accept, Some(spoken)) else {
             let is_named = accept.task.is_some() && step != Step::Started;
             let text = "no task of this name is known here: nothing but the message itself goes on";
@@ -115,6 +126,11 @@ impl Broker {
             return Ok(self.returned_to_queue(key, task, accept.from, spoken, saying));
         }
         Ok(heard)
+    }
+
+    /// Returns the kind of what a message answers, if whoever sends it was given that.
+    fn kind_answered(&self, spoken: &Spoken<'_, '_>) -> Option<Kind> {
+        spoken.answers.and_then(|of| self.message_of(of.entry)).map(|message| message.kind)
     }
 
     fn looser(&self, right: Right) -> Right {
@@ -345,4 +361,9 @@ impl Broker {
         let ms = saying.lease_ms.unwrap_or(self.work.policy().claim_ms);
         ms.clamp(limits.lease_ms_min, limits.lease_ms_max)
     }
+}
+
+/// Tells whether an answer to a message of this kind speaks of the task of the message.
+fn asks_for_work(kind: Kind) -> bool {
+    !matches!(kind, Kind::HelpAsk | Kind::Question | Kind::Gate | Kind::ReviewVerdict)
 }

@@ -51,7 +51,8 @@ pub(crate) fn message(kind: Kind, id: &str, from: &str, to: &str) -> Message {
     let text = format!(
         r#"{{"convoke":1,"native_id":"{id}","kind":"{}","from":"{from}","to":["{to}"],"priority":"high","created":"2026-11-15T10:00:00Z",{}}}"#,
         kind.name(),
-        says(kind)
+        // Each speaks of a task of its own: who has one is another story.
+        says(kind).replace("task-9", &format!("task-{id}"))
     );
     message::from_value(parse(&text)).unwrap_or_else(|errors| panic!("{text}: {errors:?}")).message
 }
