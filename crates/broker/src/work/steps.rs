@@ -79,8 +79,11 @@ impl Broker {
                     "another answered first: this goes to its recipient and changes nothing of the task";
                 return Ok(Heard::nothing_but("task_answered", text));
             }
-            // How it goes may be told by anybody; whoever has the task says what is so.
-            Right::Stranger | Right::Member if step == Step::Started => {
+            // How it goes may be told by anybody, and what is told to others than who wants the task ends nothing;
+            // whoever has the task says what is so.
+            Right::Stranger | Right::Member
+                if step == Step::Started || !Self::asked_by(spoken.targets).0.contains(&task.requester) =>
+            {
                 if task.requester == accept.from {
                     return Ok(Heard::default());
                 }

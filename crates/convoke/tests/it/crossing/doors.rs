@@ -201,5 +201,7 @@ fn sent((status, answer): (u16, Value<'static>)) -> Sent {
 }
 
 fn accepted(answer: &Value<'_>) -> Sent {
-    Sent::Accepted { id: text(answer, "/id"), duplicate: text(answer, "/duplicate") == "true" }
+    // A claim is answered by its outcome, with the receipt inside.
+    let receipt = answer.get("receipt").unwrap_or(answer);
+    Sent::Accepted { id: text(receipt, "/id"), duplicate: text(receipt, "/duplicate") == "true" }
 }
