@@ -22,6 +22,7 @@ pub(crate) async fn put(caller: Caller, RawQuery(query): RawQuery, body: Body) -
     let body = gateway::body(body)?;
     caller.principal.must_be_operator()?;
     let query = Query(query.as_deref());
+    let last = query.number("last")?.unwrap_or(LAST_MAX).min(LAST_MAX);
     let document = json::parse(&body, Limits::DOCUMENT);
     let document = document.map_err(|error| Problem::new(Code::NotJson, format!("not JSON: {error}")))?;
     let Value::Object(document) = document.into_owned() else {
@@ -30,7 +31,6 @@ pub(crate) async fn put(caller: Caller, RawQuery(query): RawQuery, body: Body) -
     let policy = Policy::read(&Value::Object(document.clone()));
     let policy = policy.map_err(|findings| Problem::from(Refusal::BadPolicy { findings }))?;
     if query.flag("dry_run")? {
-        let last = query.number("last")?.unwrap_or(LAST_MAX).min(LAST_MAX);
         return attempt(&caller, policy, usize::try_from(last).unwrap_or(0)).await;
     }
     let change = caller.hub.call(move |turn| set(turn, &document)).await?;

@@ -88,7 +88,7 @@ impl Registration {
 
 /// Returns the Agent Card of a registration.
 fn card_of<'f>(fields: &'f Fields<'_>) -> Result<Option<&'f Value<'f>>, Problem> {
-    let Some(card) = fields.value().get("card").filter(|card| !card.is_null()) else { return Ok(None) };
+    let Some(card) = fields.value().get("card") else { return Ok(None) };
     if card.as_object().is_none() {
         return Err(Problem::bad_request("`card` is an Agent Card, a JSON object"));
     }

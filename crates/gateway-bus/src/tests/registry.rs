@@ -79,6 +79,7 @@ async fn names_that_clash_are_told_apart_by_their_framework() {
     let shown = server.call("GET", "/v1/agents/ann.opencode", Some(&opencode), "").await;
     assert_eq!(shown.get("/aliases/0"), "opencode://ann", "{}", shown.text);
     assert_eq!(shown.get("/descriptor/capabilities/optimal_tasks/0"), "code_review", "{}", shown.text);
+    assert!(shown.get("/work").contains(r#""capabilities":["code_review"]"#), "{}", shown.text);
     assert_eq!(shown.get("/dialect"), "bus");
     let sent = send(&server, &codex, &message("m-1", "codex://ann", "opencode://ann", &[])).await;
     assert_eq!(sent.status, 200, "{}", sent.text);

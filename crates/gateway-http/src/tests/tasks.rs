@@ -241,3 +241,17 @@ async fn lists_are_narrowed_and_go_page_by_page() {
         );
     }
 }
+
+#[tokio::test]
+async fn a_claim_is_repeated_across_a_restart() {
+    let server = start().await;
+    let ann = server.agent("ann", "").await;
+    let bob = server.agent("bob", r#"{"roles":["developer"]}"#).await;
+    ask(&server, &ann, "t-1", "roles.developer", "").await;
+    let first = call_with_key(&server, "/v1/tasks/claim", &bob, "k", r#"{"lease":"2h"}"#).await;
+    assert_eq!(first.get("/outcome"), "claimed", "{}", first.text);
+    let server = server.restart(|hub| crate::router(hub, Vec::new())).await;
+    let again = call_with_key(&server, "/v1/tasks/claim", &bob, "k", r#"{"lease":"2h"}"#).await;
+    assert_eq!(again.get("/task"), first.get("/task"), "the same task, as it was");
+    assert_eq!(server.call("POST", "/v1/tasks/t-1/done", Some(&bob), "{}").await.status, 201);
+}

@@ -282,7 +282,7 @@ impl Deed {
 
 /// Reads a number that is not negative, as it was written.
 fn figure(fields: &Fields<'_>, key: &str) -> Result<Option<Number<'static>>, Problem> {
-    let Some(value) = fields.value().get(key).filter(|value| !value.is_null()) else { return Ok(None) };
+    let Some(value) = fields.value().get(key) else { return Ok(None) };
     let number = value.as_number().filter(|number| broker::Micros::parse(number.lexeme()).is_some());
     let number = number.ok_or_else(|| Problem::bad_request(format!("`{key}` is a number, 0 or more")))?;
     Ok(Some(number.clone().into_owned()))
