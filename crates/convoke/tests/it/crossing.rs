@@ -2,8 +2,8 @@
 
 mod doors;
 mod manners;
-mod messages;
-mod stage;
+pub(crate) mod messages;
+pub(crate) mod stage;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

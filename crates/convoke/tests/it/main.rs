@@ -24,6 +24,7 @@ mod session;
 mod settings;
 mod shell;
 mod socket;
+mod stories;
 mod tail;
 mod talk;
 mod tls;
