@@ -30,6 +30,8 @@ pub struct AgentSettings {
     pub roles: Vec<String>,
     /// Whom else its tokens speak for.
     pub speaks_for: Vec<String>,
+    /// What it can do.
+    pub capabilities: Vec<String>,
     /// How long its token is good.
     pub expires: Option<Duration>,
 }
@@ -158,7 +160,9 @@ impl AgentSettings {
         maybe(&mut members, "did", self.did.clone());
         maybe(&mut members, "handle", self.handle.clone());
         maybe(&mut members, "uri", self.uri.clone());
-        for (key, list) in [("roles", &self.roles), ("speaks_for", &self.speaks_for)] {
+        for (key, list) in
+            [("roles", &self.roles), ("speaks_for", &self.speaks_for), ("capabilities", &self.capabilities)]
+        {
             if !list.is_empty() {
                 members.insert(key, Value::Array(list.iter().cloned().map(Value::from).collect()));
             }

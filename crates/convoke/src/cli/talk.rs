@@ -281,6 +281,9 @@ Examples:
         /// Another name that its tokens speak for
         #[arg(long = "speaks-for", value_name = "NAME")]
         speaks_for: Vec<String>,
+        /// What it can do; tasks may ask for it
+        #[arg(long = "capability", value_name = "WHAT")]
+        capabilities: Vec<String>,
         /// How long its token is good
         #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
         expires: Option<Duration>,

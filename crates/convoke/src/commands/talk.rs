@@ -67,6 +67,7 @@ fn administer(command: AgentCommand) -> Result<Answer, Failure> {
             handle,
             uri,
             speaks_for,
+            capabilities,
             expires,
             remote,
         } => {
@@ -74,6 +75,7 @@ fn administer(command: AgentCommand) -> Result<Answer, Failure> {
             (settings.dialect, settings.framework, settings.did) = (dialect, framework, did);
             (settings.handle, settings.uri, settings.roles) = (handle, uri, roles);
             (settings.speaks_for, settings.expires) = (speaks_for, expires);
+            settings.capabilities = capabilities;
             block_on(agent::add(&remote, &name, &settings))
         }
         AgentCommand::List { remote } => block_on(who::list(&remote)),
