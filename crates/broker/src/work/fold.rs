@@ -307,6 +307,8 @@ impl Broker {
             (task.lease_until, task.slow_at) = (Time::NEVER, Time::NEVER);
             task.rest.outcome = (said != Seq(0)).then_some(said);
         } else if was_over {
+            // What asked for it may have been trimmed while it was over.
+            task.request = moved.anew.as_ref().and_then(|anew| anew.request);
             (task.rest.outcome, task.rest.reviewed) = (None, None);
             task.rest.votes.clear();
         }
