@@ -15,4 +15,5 @@ mod retries;
 mod scenarios;
 mod settings;
 mod show;
+mod works;
 mod world;

@@ -111,6 +111,9 @@ impl State {
         }
         if task.holder.is_none() {
             self.check_held(index)?;
+            if task.status != TaskStatus::Pending {
+                return Err(No::Misplaced);
+            }
         }
         let to = match spoken.route.ways.as_slice() {
             [Way::To(_, to)] if !spoken.is_awaited => *to,
