@@ -126,10 +126,11 @@ impl Broker {
     pub(crate) fn entries_after(&self, before: &[Event<'_>]) -> impl Iterator<Item = EntryKey> + '_ {
         let mut taken: Vec<EntryKey> = Vec::new();
         for event in before {
-            match event {
-                Event::Accepted(accepted) => taken.extend(accepted.targets.iter().map(accept::entry_of)),
-                Event::Failed(Failed { next: Next::Fallback { entry, .. }, .. }) => taken.push(*entry),
-                _ => {}
+            if let Event::Accepted(accepted) = event {
+                taken.extend(accepted.targets.iter().map(accept::entry_of));
+            }
+            if let Event::Failed(Failed { next: Next::Fallback { entry, .. }, .. }) = event {
+                taken.push(*entry);
             }
         }
         self.entries.vacant().map(EntryKey).filter(move |entry| !taken.contains(entry))

@@ -57,6 +57,7 @@ impl Client {
     }
 
     /// Lets somebody speak of a task who may: who has it, is offered it, or was asked.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "of everything else its holder speaks")]
     pub(super) fn speak_of_task(&self, sent: &mut Sent, nth: u32, broker: Option<&Broker>) {
         let Some(broker) = broker else { return };
         let open = broker.tasks(0).filter(|task| !broker::is_over(task.status));

@@ -81,6 +81,7 @@ impl Planner {
         letter.apt = (speaks && self.dice.percent(70)).then(|| self.dice.draw() as u32);
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "other kinds say nothing of their own")]
     pub(super) fn said(&mut self, kind: Kind) -> Option<Box<Said>> {
         let dice = &mut self.dice;
         if dice.percent(25) {

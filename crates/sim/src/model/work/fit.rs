@@ -157,7 +157,7 @@ impl State {
         let Some(index) = self.subject(spoken) else { return Ok(Heard::default()) };
         let (task, by) = (&self.work.tasks[index], spoken.sent.from);
         if task.offer.as_ref().is_none_or(|offer| offer.to != by) {
-            return Err(No::NoOffer);
+            return Err(No::Unoffered);
         }
         let answered = if spoken.said().accepts.unwrap_or(true) {
             self.check_fit(index, by, spoken.wall)?;
@@ -182,7 +182,7 @@ impl State {
         let worker = self.work.workers.get(&agent).cloned().unwrap_or_default();
         let is_left_alone = matches!(worker.breaker, Breaker::Open { .. } | Breaker::Probing { .. });
         let is_away = self.presence(agent) == Some(PresenceState::Maintenance) || worker.from > wall;
-        !is_left_alone && !(of_role && is_away)
+        !is_left_alone && (!of_role || !is_away)
     }
 
     /// Tells whether an agent takes work only from some time on, which nobody is woken for.
