@@ -10,6 +10,7 @@ pub(crate) mod load;
 pub(crate) mod memory;
 mod restart;
 pub(crate) mod second;
+mod tasks;
 
 use std::path::Path;
 
@@ -117,6 +118,7 @@ impl Run<'_> {
         self.durable(&mut sheet)?;
         self.in_memory(&mut sheet)?;
         self.growth(&mut sheet)?;
+        self.tasks(&mut sheet)?;
         self.memory(&mut sheet)?;
         self.restart(&mut sheet)?;
         if let (Some(before), Some(after)) = (load_before, load_average()) {
@@ -184,6 +186,20 @@ impl Run<'_> {
         };
         let (findings, timings) = growth::measure(self.rounds, pace, self.scale)?;
         sheet.add("as it grows", findings);
+        sheet.watch(timings);
+        Ok(())
+    }
+
+    /// What work costs as more of it is open.
+    fn tasks(&self, sheet: &mut Sheet) -> anyhow::Result<()> {
+        let (mut findings, timings) = tasks::measure(self.rounds, self.pace, self.scale)?;
+        let answer = match self.place {
+            Place::Child => child::ask(AREA.name, tasks::MEMORY, self.waiting)?,
+            Place::Here => tasks::look(self.waiting)?,
+        };
+        let bytes = (number(&answer, "loaded")? - number(&answer, "idle")?) / self.waiting as f64;
+        findings.push(Finding::single("an open task and its request", "bytes/task", bytes));
+        sheet.add("tasks", findings);
         sheet.watch(timings);
         Ok(())
     }
@@ -293,6 +309,10 @@ const CYCLES: [(&str, u32); 2] = [("cycle-16", CREDIT as u32), ("cycle-1", 1)];
 fn work(what: &str, passes: u64) -> anyhow::Result<()> {
     if let Some(folder) = what.strip_prefix(RESTART) {
         println!("{}", restart::restart(Path::new(folder), passes, Scale::Full)?);
+        return Ok(());
+    }
+    if what == tasks::MEMORY {
+        println!("{}", tasks::look(passes)?);
         return Ok(());
     }
     if let Some(case) = Case::ALL.into_iter().find(|case| case.name == what) {

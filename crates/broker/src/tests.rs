@@ -16,4 +16,5 @@ mod retries;
 mod scenarios;
 mod settings;
 mod show;
+mod works;
 mod world;

@@ -99,7 +99,7 @@ impl Client {
                 let asked = self.be(world, usize::from(*agent), *what)?;
                 Some((Asker::Agent(usize::from(*agent)), asked))
             }
-            Ask::Send(letter) => self.send(world, letter, wall),
+            Ask::Send(letter) => self.send(world, letter, wall, broker),
             Ask::Again { send, change } => self.again(*send, *change),
             Ask::Answer { agent, delivery, kind, native, task, said } => {
                 let sent = self.answer(world, usize::from(*agent), *delivery, *native)?;
@@ -184,12 +184,18 @@ impl Client {
         }
     }
 
-    fn send(&mut self, world: &World, letter: &Letter, wall: Time) -> Option<(Asker, Asked)> {
+    fn send(
+        &mut self,
+        world: &World,
+        letter: &Letter,
+        wall: Time,
+        broker: Option<&Broker>,
+    ) -> Option<(Asker, Asked)> {
         let agent = usize::from(letter.from);
         let from = self.agents[agent].key?;
         let body = self.body(usize::from(letter.body_len));
         let created = letter.created.map(|off| Time(wall.0.saturating_add_signed(off)));
-        let sent = Rc::new(Sent {
+        let mut sent = Sent {
             from,
             to: letter.to.iter().map(|to| address(world, *to)).collect(),
             kind: letter.kind,
@@ -212,7 +218,12 @@ impl Client {
             hops: letter.hops,
             body,
             said: said(world, letter, wall),
-        });
+        };
+        if let Some(nth) = letter.apt {
+            self.speak_of_task(&mut sent, nth, broker);
+        }
+        let agent = self.agent_of(sent.from).unwrap_or(agent);
+        let sent = Rc::new(sent);
         self.sends.push(Rc::clone(&sent));
         Some((Asker::Agent(agent), Asked::Request(Request::Accept(sent))))
     }

@@ -204,6 +204,7 @@ impl Planner {
             hops: 0,
             body_len: self.dice.range(4, 60) as u16,
             said: None,
+            apt: None,
             deadline_ms: None,
             routes: Vec::new(),
         };

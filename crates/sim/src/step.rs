@@ -282,6 +282,8 @@ pub(crate) struct Letter {
     pub(crate) body_len: u16,
     /// What it says about work.
     pub(crate) said: Option<Box<Said>>,
+    /// Decides of which task it speaks, where it is sent by somebody who may speak of it.
+    pub(crate) apt: Option<u32>,
     /// By when work is wanted, from now on.
     pub(crate) deadline_ms: Option<u64>,
     /// To whom a blocked task goes.

@@ -36,7 +36,7 @@ pub(crate) fn look(case: Case, count: u64) -> anyhow::Result<Value> {
     Ok(json!({ "idle": idle, "loaded": loaded, "count": count }))
 }
 
-fn resident_bytes() -> anyhow::Result<u64> {
+pub(crate) fn resident_bytes() -> anyhow::Result<u64> {
     let status = std::fs::read_to_string("/proc/self/status").context("reading what this process holds")?;
     resident(&status).context("the system does not tell what this process holds")
 }

@@ -268,6 +268,8 @@ impl Task {
             (self.lease_until, self.slow_at) = (Time::NEVER, Time::NEVER);
             self.rest.outcome = (moved.said != Seq(0)).then_some(moved.said);
         } else if was_over {
+            // What asked for it may have been trimmed while it was over.
+            self.request = moved.anew.as_ref().and_then(|anew| anew.request);
             (self.rest.outcome, self.rest.reviewed) = (None, None);
             self.rest.votes.clear();
         }

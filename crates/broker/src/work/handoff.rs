@@ -3,7 +3,7 @@
 use message::{PresenceState, TaskStatus};
 
 use super::hear::{Heard, Right, Spoken};
-use super::{Fact, HandoffReason, Moved, Saying, Step, Task};
+use super::{Fact, HandoffReason, Moved, Saying, Step, Task, after};
 use crate::broker::Broker;
 use crate::{Accept, AgentKey, Context, Event, Identity, Refusal, Target, TaskKey};
 
@@ -28,8 +28,10 @@ impl Broker {
         if super::is_over(task.status) {
             return Err(self.misplaced(task, Step::Offered));
         }
+        // Whoever offers what nobody has takes it first.
         if task.holder.is_none() {
             self.held(task)?;
+            after(task.status, Step::Claimed).ok_or_else(|| self.misplaced(task, Step::Offered))?;
         }
         let [Target::Agent { agent: to, .. }] = *spoken.targets else {
             return Err(Refusal::HandoffRecipient);

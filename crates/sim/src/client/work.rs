@@ -1,10 +1,10 @@
 //! What those outside want of work: changes of the shared state, judgements, what agents can do.
 
-use broker::{AgentKey, Broker, Entity};
-use message::MessageId;
+use broker::{AgentKey, Broker, Entity, TaskView};
+use message::{Kind, MessageId};
 
-use super::{Asked, Asker, Client, pick};
-use crate::request::Request;
+use super::{Asked, Asker, Client, pick, pick_ref};
+use crate::request::{Request, Sent};
 use crate::said::{Changed, Changing};
 use crate::step::{ChangePlan, Wanted};
 use crate::world::{TASKS, World};
@@ -54,6 +54,28 @@ impl Client {
     fn task(&self, which: u32) -> String {
         let message = pick(&self.messages, which >> 4).filter(|_| which.is_multiple_of(5));
         message.map_or(TASKS[(which >> 8) as usize % TASKS.len()].to_owned(), |(id, _)| id.to_string())
+    }
+
+    /// Lets somebody speak of a task who may: who has it, is offered it, or was asked.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "of everything else its holder speaks")]
+    pub(super) fn speak_of_task(&self, sent: &mut Sent, nth: u32, broker: Option<&Broker>) {
+        let Some(broker) = broker else { return };
+        let open = broker.tasks(0).filter(|task| !broker::is_over(task.status));
+        let tasks: Vec<TaskView<'_>> = open.collect();
+        let Some(task) = pick_ref(&tasks, nth) else { return };
+        sent.task = TASKS.into_iter().find(|name| *name == task.id);
+        if sent.task.is_none() {
+            sent.reply_to = Some(task.id.to_owned());
+        }
+        let keys = self.agents.iter().filter_map(|agent| agent.key);
+        let members = keys.filter(|key| task.group.is_some_and(|group| broker.is_member(*key, group)));
+        let mut may: Vec<AgentKey> = task.asked.iter().copied().chain(members).collect();
+        match sent.kind {
+            Kind::TaskClaim => {}
+            Kind::HandoffReply => may = task.offer.iter().map(|offer| offer.to).collect(),
+            _ => may = task.holder.map_or(may, |holder| vec![holder]),
+        }
+        sent.from = pick(&may, nth >> 8).unwrap_or(sent.from);
     }
 
     pub(super) fn judge(

@@ -360,7 +360,7 @@ impl State {
         let straight = waiter.and_then(|(asked, asker)| {
             let index = (first..self.parts.len()).find(|index| {
                 let part = &self.parts[*index];
-                part.place == Place::Agent(asker) && part.tried.is_empty()
+                part.place == Place::Agent(asker) && part.tried.is_empty() && part.post.is_none()
             })?;
             Some((asked, asker, index))
         });

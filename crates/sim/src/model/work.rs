@@ -2,6 +2,8 @@
 //!
 //! What a message means for work is found out before it is taken in, as a list of changes; they happen after it.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "what a rule does not name it leaves alone")]
+
 mod change;
 mod compare;
 mod due;
@@ -124,7 +126,7 @@ pub(super) enum No {
     Unfit,
     Cycle,
     OverPolicy,
-    NoOffer,
+    Unoffered,
     HandoffRecipient,
     NotYours,
     UnknownGate,
@@ -152,7 +154,7 @@ impl No {
             | (No::Unfit, Refusal::Unfit { .. })
             | (No::Cycle, Refusal::TaskCycle { .. })
             | (No::OverPolicy, Refusal::OverPolicy { .. })
-            | (No::NoOffer, Refusal::NoOffer { .. })
+            | (No::Unoffered, Refusal::NoOffer { .. })
             | (No::HandoffRecipient, Refusal::HandoffRecipient)
             | (No::NotYours, Refusal::NotYours)
             | (No::UnknownGate, Refusal::UnknownGate)

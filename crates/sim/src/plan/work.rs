@@ -73,13 +73,15 @@ impl Planner {
             letter.to = vec![To::Group(dice.below(ROLES) as u8)];
             letter.fallback.clear();
         }
-        // Who claims names what it claims.
-        let names_task = matches!(letter.kind, Kind::TaskClaim | Kind::TaskDone | Kind::HandoffOffer);
-        if names_task && self.dice.percent(80) {
+        // Most who ask for work, or speak of it, say of which.
+        if letter.kind != Kind::Note && self.dice.percent(70) {
             letter.task = Some(self.dice.index(TASKS.len()) as u8);
         }
+        let speaks = !matches!(letter.kind, Kind::Note | Kind::TaskRequest | Kind::HelpAsk);
+        letter.apt = (speaks && self.dice.percent(70)).then(|| self.dice.draw() as u32);
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "other kinds say nothing of their own")]
     pub(super) fn said(&mut self, kind: Kind) -> Option<Box<Said>> {
         let dice = &mut self.dice;
         if dice.percent(25) {

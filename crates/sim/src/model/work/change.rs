@@ -106,6 +106,8 @@ impl State {
             (task.lease_until, task.slow_at, task.offer) = (Time::NEVER, Time::NEVER, None);
             task.stirred = false;
         } else if was_over {
+            // What asked for it may have been trimmed while it was over.
+            task.request = moved.request;
             task.votes.clear();
             task.reviewed = None;
         }

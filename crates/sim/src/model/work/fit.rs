@@ -16,7 +16,6 @@ impl State {
     pub(in crate::model) fn check_claim(&self, sent: &Sent, wall: Time) -> Result<(), No> {
         match self.named(sent) {
             Some(index) => self.may_claim(index, sent.from, wall).map(|_| ()),
-            None if sent.task.is_some() => Err(No::UnknownTask),
             None => Ok(()),
         }
     }
@@ -71,9 +70,7 @@ impl State {
     }
 
     pub(super) fn hear_claim(&self, spoken: &Spoken<'_>) -> Result<Heard, No> {
-        let Some(index) = self.subject(spoken) else {
-            return if spoken.sent.task.is_some() { Err(No::UnknownTask) } else { Ok(Heard::default()) };
-        };
+        let Some(index) = self.subject(spoken) else { return Ok(Heard::only("unknown_task")) };
         let by = spoken.sent.from;
         let right = self.may_claim(index, by, spoken.wall)?;
         let task = &self.work.tasks[index];
@@ -111,6 +108,9 @@ impl State {
         }
         if task.holder.is_none() {
             self.check_held(index)?;
+            if task.status != TaskStatus::Pending {
+                return Err(No::Misplaced);
+            }
         }
         let to = match spoken.route.ways.as_slice() {
             [Way::To(_, to)] if !spoken.is_awaited => *to,
@@ -154,7 +154,7 @@ impl State {
         let Some(index) = self.subject(spoken) else { return Ok(Heard::default()) };
         let (task, by) = (&self.work.tasks[index], spoken.sent.from);
         if task.offer.as_ref().is_none_or(|offer| offer.to != by) {
-            return Err(No::NoOffer);
+            return Err(No::Unoffered);
         }
         let answered = if spoken.said().accepts.unwrap_or(true) {
             self.check_fit(index, by, spoken.wall)?;
@@ -179,7 +179,7 @@ impl State {
         let worker = self.work.workers.get(&agent).cloned().unwrap_or_default();
         let is_left_alone = matches!(worker.breaker, Breaker::Open { .. } | Breaker::Probing { .. });
         let is_away = self.presence(agent) == Some(PresenceState::Maintenance) || worker.from > wall;
-        !is_left_alone && !(of_role && is_away)
+        !is_left_alone && (!of_role || !is_away)
     }
 
     /// Tells whether an agent takes work only from some time on, which nobody is woken for.

@@ -196,7 +196,7 @@ impl State {
         }
     }
 
-    fn hear_help_answered(&self, spoken: &Spoken<'_>) -> Heard {
+    pub(super) fn hear_help_answered(&self, spoken: &Spoken<'_>) -> Heard {
         let mut heard = Heard::default();
         let Some(help) = self.referred(spoken).filter(|id| self.work.helps.contains_key(id)) else {
             return heard;

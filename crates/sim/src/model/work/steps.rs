@@ -13,6 +13,16 @@ use crate::said::Said;
 impl State {
     pub(super) fn hear_step(&self, spoken: &Spoken<'_>, step: Step) -> Result<Heard, No> {
         let from = spoken.sent.from;
+        let asked =
+            spoken.asked.and_then(|(asked, _)| self.messages.get(&asked)).map(|letter| letter.sent.kind);
+        match asked {
+            // An answer to a question is none to the task.
+            Some(Kind::HelpAsk) if step != Step::Started => return Ok(self.hear_help_answered(spoken)),
+            Some(Kind::HelpAsk | Kind::Question | Kind::Gate | Kind::ReviewVerdict) => {
+                return Ok(Heard::default());
+            }
+            Some(_) | None => {}
+        }
         let Some(index) = self.subject(spoken) else {
             let is_named = spoken.sent.task.is_some() && step != Step::Started;
             return Ok(if is_named { Heard::only("unknown_task") } else { Heard::default() });
@@ -21,7 +31,9 @@ impl State {
         let right = self.right(index, from, Some(spoken));
         match right {
             Right::AlsoAsked => return Ok(Heard::only("task_answered")),
-            Right::Stranger | Right::Member if step == Step::Started => {
+            Right::Stranger | Right::Member
+                if step == Step::Started || !spoken.asks().0.contains(&task.requester) =>
+            {
                 let is_theirs = task.requester == from;
                 return Ok(if is_theirs { Heard::default() } else { Heard::only("not_holder") });
             }
