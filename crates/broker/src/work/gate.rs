@@ -85,8 +85,9 @@ impl Broker {
             let conversation = turns::conversation(accept.thread, accept.from, *to);
             self.parked.iter().any(|entry| self.conversation_of(*entry) == Some(conversation))
         });
-        // One gate holds the whole conversation.
-        if is_asked || heard.parks {
+        // One gate holds the whole conversation; and what asks a human itself needs no other.
+        let asks = heard.facts.iter().any(|fact| matches!(fact, Fact::GateRaised(_)));
+        if is_asked || heard.parks || asks {
             return;
         }
         let to = agents.first().map_or("somebody", |agent| self.name_of(*agent));

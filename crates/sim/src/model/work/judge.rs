@@ -47,7 +47,8 @@ impl State {
         let is_asked = self.parts.iter().any(|part| {
             part.is == Is::Parked && self.letter(part).conversation.as_deref() == Some(conversation)
         });
-        if is_asked || heard.parks {
+        let asks = heard.changes.iter().any(|change| matches!(change, Change::Raise(..)));
+        if is_asked || heard.parks || asks {
             return;
         }
         let (asker, guards) = (spoken.sent.from, Some(spoken.id));
