@@ -186,6 +186,9 @@ impl Broker {
         if !fits {
             return Err(Misfit::State { seq: self.last, what: "an entry" });
         }
+        if matches!(next, Next::Again | Next::Retry { .. }) {
+            self.enter_lane(key);
+        }
         match *next {
             Next::Again => {
                 if let Some(entry) = self.entries.get_mut(key.0) {

@@ -236,11 +236,7 @@ impl Broker {
             return Err(Misfit::State { seq: self.last, what: "an entry" });
         }
         let message = entry.message;
-        // A reply that could not be written to whoever waited was in no lane yet: it enters at the tail.
-        let was_for_waiter = entry.lane == NONE;
-        if was_for_waiter && self.message(message).is_some_and(|message| message.task != 0) {
-            self.requeue(of.entry);
-        }
+        self.enter_lane(of.entry);
         if let Some(entry) = self.entries.get_mut(of.entry.0) {
             entry.attempts = entry.attempts.saturating_sub(1);
             if let Some(ladder) = entry.ladder.as_mut() {
@@ -249,6 +245,15 @@ impl Broker {
         }
         self.advance(of.entry, State::Waiting, self.offer_end(message, State::Waiting), effects);
         Ok(())
+    }
+
+    /// Gives a reply the last place that went straight to whoever waited for it, and did not arrive: it was in no lane
+    /// before, and others of its task may have left since.
+    pub(crate) fn enter_lane(&mut self, key: EntryKey) {
+        let was_for_waiter = self.entry(key).is_some_and(|entry| entry.lane == NONE);
+        if was_for_waiter && self.message_of(key).is_some_and(|message| message.task != 0) {
+            self.requeue(key);
+        }
     }
 
     pub(crate) fn released(&mut self, of: Of, effects: &mut Effects) -> Applied {

@@ -125,6 +125,11 @@ fn a_brief_is_claimed_handed_over_reviewed_and_completed_in_five_dialects() {
             "done dida",
         ]
     );
+    everybody_sees_it_done(&story, &request);
+}
+
+/// Looks at the work from the doors of those who took part.
+fn everybody_sees_it_done(story: &Story, request: &str) {
     let task = story.task("0.0.7");
     assert_eq!(text(&task, "/status"), "done");
     assert_eq!((text(&task, "/reserved_usd"), text(&task, "/tokens")), ("0.00".into(), "300".into()));
@@ -136,7 +141,7 @@ fn a_brief_is_claimed_handed_over_reviewed_and_completed_in_five_dialects() {
     let state = story.call("GET", "/coord/state", "cora", "");
     assert_eq!(text(&state, "/task_registry/0.0.7/status"), "completed", "{state}");
     // The receipt of the brief says who took it, and the last word is in the requester's inbox as a wire.
-    let receipt = story.stage.receipt(&request);
+    let receipt = story.stage.receipt(request);
     assert_eq!(text(&receipt, "/recipients/0/agent"), "otto", "{receipt}");
     let inbox = story.call("GET", "/wire/inbox/mindy", "mindy", "");
     let wires = inbox.get("messages").and_then(Value::as_array).unwrap_or_default();

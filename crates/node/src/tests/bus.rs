@@ -86,7 +86,6 @@ impl Bus {
                 saying: None,
                 hops: 0,
                 body: body.as_bytes(),
-                saying: None,
             };
             let reply = turn.execute(&Command::Accept(Box::new(accept)))?;
             let Reply::Accepted(receipted) = reply else { panic!("{reply:?}") };

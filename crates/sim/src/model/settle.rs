@@ -155,12 +155,9 @@ impl State {
         ensure(found.is_some() == outcome.is_ok(), Promise::AtMostOnce, what)?;
         let Some(index) = found else { return Ok(None) };
         let message = self.parts[index].message;
-        if !self.parts[index].in_lane && self.letter(&self.parts[index]).sent.task.is_some() {
-            self.parts[index].order = self.next_order();
-        }
+        self.enter_lane(index);
         self.wait(index);
         let part = &mut self.parts[index];
-        part.in_lane = true;
         part.attempts = part.attempts.saturating_sub(1);
         (part.delivery, part.holder) = (None, None);
         if self.messages[&message].withdrawn {
@@ -169,6 +166,14 @@ impl State {
             self.die(index, Stage::Expired, answer.now);
         }
         Ok(Some(message))
+    }
+
+    /// A reply that went straight to who waited for it, and did not arrive, keeps order with others from now on.
+    fn enter_lane(&mut self, index: usize) {
+        if !self.parts[index].in_lane && self.letter(&self.parts[index]).sent.task.is_some() {
+            self.parts[index].order = self.next_order();
+        }
+        self.parts[index].in_lane = true;
     }
 
     /// Finds what an agent has in hand; anything else must have been refused.
@@ -200,6 +205,7 @@ impl State {
             Trouble::ConnectionLost if is_over => return self.die(index, Stage::Expired, now),
             Trouble::ConnectionLost if !letter.withdrawn && part.losses < LOSSES_MAX => {
                 self.parts[index].losses += 1;
+                self.enter_lane(index);
                 return self.wait(index);
             }
             Trouble::Refused(_) | Trouble::LeaseOver | Trouble::ConnectionLost => {}
@@ -227,6 +233,7 @@ impl State {
             }
         };
         self.parts[index].is = Is::Pausing { from: now.plus_ms(from_ms), to: now.plus_ms(to_ms) };
+        self.enter_lane(index);
     }
 
     /// Gives a part to the next fallback, or gives it up.
