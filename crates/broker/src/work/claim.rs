@@ -31,6 +31,8 @@ impl Broker {
         }
         match (right, task.holder) {
             (Right::Holder | Right::Offered, _) if !super::is_over(task.status) => return Ok(right),
+            // Also the operator's own.
+            (_, Some(holder)) if holder == by && !super::is_over(task.status) => return Ok(Right::Holder),
             (_, Some(holder)) => {
                 let holder = self.name_of(holder).to_owned();
                 return Err(Refusal::Missed { task: task.id.to_string(), holder });

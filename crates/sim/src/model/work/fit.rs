@@ -26,6 +26,9 @@ impl State {
         if matches!(right, Right::Holder | Right::Offered) && !self.is_ended(index) {
             return Ok(right);
         }
+        if task.holder == Some(by) && !self.is_ended(index) {
+            return Ok(Right::Holder);
+        }
         if task.holder.is_some() {
             return Err(No::Missed);
         }
