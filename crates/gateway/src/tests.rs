@@ -4,3 +4,4 @@ mod documents;
 mod principals;
 mod rates;
 mod tokens;
+mod words;
