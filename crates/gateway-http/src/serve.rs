@@ -28,7 +28,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
-use axum::http::{Request, Response, StatusCode, header};
+use axum::http::{Method, Request, Response, StatusCode, header};
 use axum::response::IntoResponse;
 use futures_util::FutureExt;
 use hyper::body::Incoming;
@@ -280,7 +280,11 @@ async fn answer(
 ) -> Result<Response<Answer>, Infallible> {
     phase.works();
     let (parts, body) = request.into_parts();
-    let mut request = Request::from_parts(parts, Body::new(Paced::new(body, phase.clone(), &limits)));
+    let mut body = Paced::new(body, phase.clone(), &limits);
+    if matches!(parts.method, Method::GET | Method::HEAD) {
+        body.pass_over().await;
+    }
+    let mut request = Request::from_parts(parts, Body::new(body));
     request.extensions_mut().insert(ConnectInfo(peer));
     let answered = AssertUnwindSafe(routes.oneshot(request)).catch_unwind().await;
     let response = match answered {

@@ -14,6 +14,9 @@ pub(crate) async fn claim(caller: &Caller, sending: Sending) -> Result<Response,
     let task = sending.incoming.message.task.as_ref().map(TaskId::as_str).unwrap_or_default().to_owned();
     let named = task.clone();
     let accepted = caller.hub.call(move |turn| {
+        if concern::find(turn.broker(), &named).is_none() {
+            return Err(Problem::new(Code::UnknownTask, format!("there is no task `{named}`")));
+        }
         let accepted = sending.accept_and_look(turn)?;
         let broker = turn.broker();
         let holder = concern::find(broker, &named).and_then(|task| task.holder);

@@ -1,16 +1,20 @@
 //! Bodies on their way: those of requests must make progress, and the end of an answer is noticed.
 
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use hyper::body::{Frame, Incoming, SizeHint};
+use hyper::body::{Body as _, Frame, Incoming, SizeHint};
 use tokio::time::Instant;
 
 use crate::serve::ServeLimits;
 use crate::serve::table::Phase;
 use crate::serve::timer::Timer;
+
+/// Bytes that are passed over where no body is wanted.
+const PASSED_OVER_MAX: usize = 1 << 20;
 
 /// The body of a request, which must not come too slowly. Time counts only while we wait for the peer.
 pub(super) struct Paced {
@@ -49,6 +53,17 @@ impl Paced {
             bytes_per_s: limits.body_rate_min.max(1),
             waiting_since: None,
             timer: Timer::default(),
+        }
+    }
+
+    /// Passes over a body that nobody asked for: one that is left unread when the connection ends takes the answer with
+    /// it. What is longer than anybody sends by mistake is left.
+    pub(super) async fn pass_over(&mut self) {
+        let mut bytes = 0;
+        while bytes < PASSED_OVER_MAX
+            && let Some(Ok(frame)) = poll_fn(|cx| Pin::new(&mut *self).poll_frame(cx)).await
+        {
+            bytes += frame.data_ref().map_or(0, Bytes::len);
         }
     }
 

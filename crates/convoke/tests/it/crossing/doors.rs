@@ -202,6 +202,9 @@ fn sent((status, answer): (u16, Value<'static>)) -> Sent {
 
 fn accepted(answer: &Value<'_>) -> Sent {
     // A claim is answered by its outcome, with the receipt inside.
+    if let Some(reason) = answer.get("reason").and_then(Value::as_str) {
+        return Sent::Refused(reason.to_owned());
+    }
     let receipt = answer.get("receipt").unwrap_or(answer);
     Sent::Accepted { id: text(receipt, "/id"), duplicate: text(receipt, "/duplicate") == "true" }
 }
