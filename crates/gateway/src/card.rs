@@ -12,6 +12,8 @@ use crate::{Problem, Profile};
 const CAPABILITIES_MAX: usize = 200;
 /// Bytes of a capability; what is longer is prose and no name.
 const CAPABILITY_BYTES_MAX: usize = 128;
+/// Roles of what one agent can do.
+const ROLES_MAX: usize = 50;
 /// Addresses to which one blocked task may go.
 const ROUTES_MAX: usize = 16;
 /// Lists of a descriptor in which abilities stand.
@@ -35,11 +37,33 @@ pub fn capabilities(descriptor: &Value<'_>) -> Vec<String> {
     found
 }
 
-/// Notes what an agent can do.
+/// Notes what an agent can do. Whoever can do something is in a role of that name, so that it can be asked for without
+/// knowing who it is.
 pub fn equip(turn: &mut Turn<'_>, agent: AgentKey, capabilities: &[String]) -> Result<(), Problem> {
+    let before = queues(&turn.broker().agent_work(agent).capabilities);
     let capabilities: Vec<&str> = capabilities.iter().map(String::as_str).collect();
     turn.execute(&Command::Equip { agent, capabilities: &capabilities })?;
+    let now = queues(&capabilities);
+    // A role that is full keeps nobody from being registered.
+    for address in now.iter().filter(|address| !before.contains(address)) {
+        drop(turn.execute(&Command::Join { agent, address }));
+    }
+    for address in before.iter().filter(|address| !now.contains(address)) {
+        drop(turn.execute(&Command::Leave { agent, address }));
+    }
     Ok(())
+}
+
+/// Returns the roles of those who can do something: `roles.can.code-review` for `Code review`.
+fn queues(capabilities: &[&str]) -> Vec<Address> {
+    let word = |text: &&str| {
+        let letters = text.chars().flat_map(char::to_lowercase);
+        letters.map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect::<String>()
+    };
+    let roles = capabilities.iter().map(|text| format!("roles.can.{}", word(text).trim_matches('-')));
+    let mut addresses: Vec<Address> = roles.filter_map(|role| role.parse().ok()).take(ROLES_MAX).collect();
+    addresses.dedup();
+    addresses
 }
 
 /// Returns to whom an agent's own rules send what stops it: those whose trigger names the blocker.

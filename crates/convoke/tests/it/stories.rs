@@ -200,3 +200,29 @@ fn work_that_costs_too_much_waits_for_a_human_and_help_reaches_one() {
     );
     assert!(!text(&tried, "/changed/0/task").is_empty(), "{tried}");
 }
+
+#[test]
+fn help_finds_whoever_can_and_a_human_when_nobody_does() {
+    let story = Story::begin(&[("ann", Name::Coord), ("bob", Name::Bus), ("cid", Name::Convoke)]);
+    story.call("PUT", "/v1/agents/bob", "", r#"{"capabilities":["Code review","rust"]}"#);
+    let ask = |id: &str, to: &str| {
+        format!(
+            r#"{{"convoke":1,"native_id":"{id}","kind":"help.ask","from":"cid","to":["{to}"],"text":"Which limit has no test?","severity":"critical"}}"#
+        )
+    };
+    story.call("POST", "/v1/messages", "cid", &ask("call-1", "roles.can.code-review"));
+    let taken = story.call("POST", "/v1/agents/bob/inbox/take", "bob", r#"{"max":10,"dialect":"convoke"}"#);
+    assert_eq!(text(&taken, "/deliveries/0/document/native_id"), "call-1", "{taken}");
+    // Who cannot do it any more is not asked any more.
+    story.call("PUT", "/v1/agents/bob", "", r#"{"capabilities":["rust"]}"#);
+    let sent = story.call("POST", "/v1/messages", "cid", &ask("call-2", "roles.can.code-review"));
+    assert!(sent.to_json().contains("no_recipient"), "{sent}");
+    // Who is asked and cannot help says so, and the human hears of it.
+    let reply = format!(
+        r#"{{"convoke":1,"native_id":"no-1","kind":"help.reply","from":"bob","to":["cid"],"reply_to":"{}","brief":{{"task_type":"UNABLE_TO_HELP"}},"text":"Not mine."}}"#,
+        text(&taken, "/deliveries/0/id")
+    );
+    story.call("POST", "/v1/messages", "bob", &reply);
+    let inbox = story.call("GET", "/v1/agents/human/inbox?dialect=convoke", "", "");
+    assert!(inbox.to_json().contains("bob answered UNABLE_TO_HELP"), "{inbox}");
+}
