@@ -1,7 +1,7 @@
 //! The door of channel folders: what is put into them becomes messages, and messages to those who live there become
 //! files.
 //!
-//! Each root is one [`site`]: a loop that polls its channels (`inward`), and for each agent that lives in it, and for the
+//! Each root is one `site`: a loop that polls its channels (`inward`), and for each agent that lives in it, and for the
 //! root itself, a stream of letters that become files (`outward`). What is on the bus already is noted in the root's
 //! `journal`. A root has an agent of its own, `files.NAME`, which is a member of every channel of the root, so that a
 //! post reaches the folder also when nobody in it has ever said a word.
