@@ -28,6 +28,7 @@ const FILES_KEPT: u64 = 96;
 const CONNECTIONS_MIN: u64 = 8;
 
 pub(crate) fn run(args: &UpArgs) -> Result<Answer, Failure> {
+    stay_small();
     let data = data::folder(args.data.clone())?;
     folder::make_private(&data).map_err(|error| Failure::unreadable(&data.display().to_string(), &error))?;
     let mut settings = chosen(args, &data)?;
@@ -49,6 +50,15 @@ pub(crate) fn run(args: &UpArgs) -> Result<Answer, Failure> {
     // A log that is still being read does not hold up a stop.
     runtime.shutdown_background();
     ended
+}
+
+/// Asks the system for small pages: with large ones an idle server takes half as much memory again, and a busy one is
+/// no faster. Where the system does not listen nothing is lost.
+fn stay_small() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::thread::disable_transparent_huge_pages(true) {
+        tracing::debug!(%error, "pages may be large");
+    }
 }
 
 /// Reads the settings, with what the flags say.
