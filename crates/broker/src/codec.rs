@@ -181,6 +181,10 @@ impl<'a> Reader<'a> {
         Ok(if self.flag()? { Some(self.number()?) } else { None })
     }
 
+    pub(crate) fn maybe_short(&mut self) -> Result<Option<u32>, DecodeError> {
+        Ok(if self.flag()? { Some(self.short()?) } else { None })
+    }
+
     pub(crate) fn time(&mut self) -> Result<Time, DecodeError> {
         Ok(Time(self.number()?.wrapping_sub(1)))
     }

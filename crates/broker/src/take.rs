@@ -31,11 +31,12 @@ impl Broker {
         let mut bytes = 0;
         let count_max = take.max.min(self.settings.limits.take_max) as usize;
         let mut room = self.work_room(take.agent);
+        let serves_roles = self.serves_roles(cx, take.agent);
         while deliveries.len() < count_max {
             let may_leave = |entry| {
                 self.may_leave(entry, take.agent, cx.wall, unabsorbed)
                     && (room == Room::Any || self.may_work(entry, room))
-                    && self.may_have(cx, entry, take.agent)
+                    && (serves_roles || !self.is_work_of_role(entry))
             };
             let Some(entry) = picks.next(may_leave) else { break };
             let Some(delivery) = self.delivery(cx, take, entry) else { break };

@@ -291,6 +291,16 @@ impl Works {
         self.workers.get(&agent)
     }
 
+    /// Tells whether an agent says that it can do something.
+    fn can(&self, agent: AgentKey, wanted: &str) -> bool {
+        self.worker(agent).is_some_and(|worker| worker.capabilities.iter().any(|has| **has == *wanted))
+    }
+
+    /// Returns what the work of an agent has cost and may yet cost.
+    fn cost_of(&self, agent: AgentKey) -> Micros {
+        self.worker(agent).map(|worker| worker.spent.plus(worker.reserved)).unwrap_or_default()
+    }
+
     /// Returns whether the dependencies of a task are done; or that one of them never will be.
     fn dependencies(&self, task: &Task) -> Dependencies {
         let mut open = false;
@@ -353,8 +363,7 @@ fn fingerprint(name: &str) -> Fingerprint {
 
 /// Returns the head of a text that is kept.
 fn head(text: &str) -> &str {
-    let end = (0..=TEXT_BYTES_MAX.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
-    &text[..end.unwrap_or(0)]
+    &text[..text.floor_char_boundary(TEXT_BYTES_MAX)]
 }
 
 impl Broker {

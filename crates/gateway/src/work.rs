@@ -223,6 +223,5 @@ fn first_line(text: &str) -> String {
 }
 
 fn short(text: &str) -> String {
-    let end = (0..=TEXT_BYTES_MAX.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
-    text[..end.unwrap_or(0)].to_owned()
+    text[..text.floor_char_boundary(TEXT_BYTES_MAX)].to_owned()
 }

@@ -47,3 +47,31 @@ words! {
         Report = "report",
     }
 }
+
+impl Kind {
+    /// Returns what an answer means when its writer does not say: nothing is claimed done or decided by accident.
+    pub fn answered_by(self) -> Kind {
+        match self {
+            Kind::HelpAsk | Kind::Question => Kind::HelpReply,
+            Kind::HandoffOffer => Kind::HandoffReply,
+            Kind::Note
+            | Kind::Announce
+            | Kind::TaskRequest
+            | Kind::TaskClaim
+            | Kind::TaskProgress
+            | Kind::TaskDone
+            | Kind::TaskFailed
+            | Kind::TaskRejected
+            | Kind::TaskBlocked
+            | Kind::HelpReply
+            | Kind::HandoffReply
+            | Kind::AgentStatus
+            | Kind::AgentHeartbeat
+            | Kind::ErrorReport
+            | Kind::ReviewVerdict
+            | Kind::Gate
+            | Kind::StateSync
+            | Kind::Report => Kind::Note,
+        }
+    }
+}

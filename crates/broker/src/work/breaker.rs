@@ -70,16 +70,17 @@ impl Broker {
         !is_work || room != Room::None
     }
 
-    /// Tells whether an agent that takes from a role takes work now.
-    pub(crate) fn may_have(&self, cx: &Context<'_>, entry: EntryKey, agent: AgentKey) -> bool {
-        let of_role = self.entry(entry).is_some_and(|entry| matches!(entry.mailbox, Mailbox::Group(_)));
-        let is_work = of_role && self.message_of(entry).is_some_and(|message| is_work(message.kind));
-        if !is_work {
-            return true;
-        }
+    /// Tells whether an agent takes work of its roles now: it is not in maintenance, and its time has come.
+    pub(crate) fn serves_roles(&self, cx: &Context<'_>, agent: AgentKey) -> bool {
         let is_away = self.presence_of(agent) == Some(PresenceState::Maintenance);
         let is_later = self.work.worker(agent).is_some_and(|worker| worker.from > cx.wall);
         !is_away && !is_later
+    }
+
+    /// Tells whether an entry is work that waits for any member of a role.
+    pub(crate) fn is_work_of_role(&self, entry: EntryKey) -> bool {
+        let of_role = self.entry(entry).is_some_and(|entry| matches!(entry.mailbox, Mailbox::Group(_)));
+        of_role && self.message_of(entry).is_some_and(|message| is_work(message.kind))
     }
 
     fn breaker_of(&self, agent: AgentKey) -> Breaker {

@@ -65,11 +65,8 @@ impl Broker {
         {
             return unfit(format!("it takes work from {} on", worker.from.timestamp()));
         }
-        let has = |wanted: &str| {
-            worker.is_some_and(|worker| worker.capabilities.iter().any(|has| **has == *wanted))
-        };
         let wanted = task.rest.capabilities.iter().map(|wanted| &**wanted);
-        let missing: Vec<&str> = wanted.filter(|wanted| !has(wanted)).collect();
+        let missing: Vec<&str> = wanted.filter(|wanted| !self.work.can(agent, wanted)).collect();
         if !missing.is_empty() {
             return unfit(format!("it does not say that it can do {}", missing.join(", ")));
         }
@@ -102,8 +99,7 @@ impl Broker {
             return Ok(());
         }
         let Some(limit) = self.work.policy().per_agent else { return Ok(()) };
-        let so_far =
-            self.work.worker(agent).map(|worker| worker.spent.plus(worker.reserved)).unwrap_or_default();
+        let so_far = self.work.cost_of(agent);
         let sum = so_far.plus(task.reserved);
         if sum > limit {
             let (name, amount) = (self.name_of(agent), task.reserved);

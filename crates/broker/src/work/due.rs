@@ -2,7 +2,7 @@
 
 use message::{MessageId, TaskStatus};
 
-use super::{Blocker, Dependencies, Fact, Hold, Lapse, Micros, Moved, Step, Timer, after};
+use super::{Blocker, Dependencies, Fact, Hold, Lapse, Moved, Step, Timer, after};
 use crate::broker::Broker;
 use crate::{AgentKey, Context, Event, TaskKey, Time};
 
@@ -157,7 +157,6 @@ impl Broker {
                 events.push(Event::Resumed { message, seq: found.seq });
             }
         }
-        moved.cost = Micros(0);
         events.insert(0, Event::Work(Fact::Moved(Box::new(moved))));
         let tells = self.tell_freed(task, is_lost).into_iter().collect();
         self.with_tells(cx, events, tells)

@@ -99,11 +99,7 @@ impl Broker {
         if saying.deadline.is_some_and(|deadline| deadline <= cx.wall) {
             return Err("the deadline has passed".to_owned());
         }
-        let worker = self.work.worker(to);
-        let has = |wanted: &str| {
-            worker.is_some_and(|worker| worker.capabilities.iter().any(|has| **has == *wanted))
-        };
-        if let Some(missing) = saying.capabilities.iter().find(|wanted| !has(wanted)) {
+        if let Some(missing) = saying.capabilities.iter().find(|wanted| !self.work.can(to, wanted)) {
             return Err(format!("it does not say that it can do {missing}"));
         }
         match self.check_fit(cx, task, to) {

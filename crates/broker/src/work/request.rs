@@ -197,11 +197,10 @@ impl Broker {
         agent: Option<AgentKey>,
         saying: &Saying<'_>,
     ) -> (Judged<'a>, Verdict) {
-        let worker = agent.and_then(|agent| self.work.worker(agent));
         let ask = Ask {
             amount: self.work.policy().amount(saying.budget),
             risk: saying.risk,
-            of_agent: worker.map_or(Micros(0), |worker| worker.spent.plus(worker.reserved)),
+            of_agent: agent.map(|agent| self.work.cost_of(agent)).unwrap_or_default(),
             of_all: self.work.spent.plus(self.work.reserved),
         };
         let verdict = self.work.policy().judge(&ask);

@@ -105,8 +105,7 @@ impl Works {
             works.allotments.insert(id, Allotment::read(reader)?);
         }
         let version = reader.short()?;
-        let by = reader.maybe_number()?.map(|by| u32::try_from(by).map(AgentKey)).transpose();
-        let by = by.map_err(|_| DecodeError::Number)?;
+        let by = reader.maybe_short()?.map(AgentKey);
         let document = reader.bytes()?;
         let rules = read_policy(document).ok_or(DecodeError::Contradiction { what: "a policy" })?;
         works.policy = PolicyHeld { rules, version, by, document: document.into() };
@@ -138,10 +137,6 @@ fn write_texts(writer: &mut Writer<'_>, texts: &[Box<str>]) {
 fn texts(reader: &mut Reader<'_>) -> Result<Vec<Box<str>>, DecodeError> {
     let count = reader.count()?;
     (0..count).map(|_| reader.text().map(Box::from)).collect()
-}
-
-fn maybe_short(reader: &mut Reader<'_>) -> Result<Option<u32>, DecodeError> {
-    Ok(if reader.flag()? { Some(reader.short()?) } else { None })
 }
 
 impl Task {
@@ -183,8 +178,8 @@ impl Task {
             born,
             request,
             requester: AgentKey(reader.short()?),
-            group: maybe_short(reader)?.map(GroupKey),
-            holder: maybe_short(reader)?.map(AgentKey),
+            group: reader.maybe_short()?.map(GroupKey),
+            holder: reader.maybe_short()?.map(AgentKey),
             is_claimed: reader.flag()?,
             status: reader.word("status", TaskStatus::ALL)?,
             hold: reader.word("hold", Hold::ALL)?,
@@ -261,7 +256,7 @@ impl Rest {
             capabilities: texts(reader)?,
             budget: reader.maybe_number()?.map(Micros),
             tokens_max: reader.maybe_number()?,
-            quality: maybe_short(reader)?,
+            quality: reader.maybe_short()?,
             chain: reader.maybe_text()?.map(Box::from),
             ..Rest::default()
         };
@@ -310,8 +305,8 @@ impl Gate {
     fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         Ok(Gate {
             asker: AgentKey(reader.short()?),
-            guards: maybe_short(reader)?.map(MessageKey),
-            task: maybe_short(reader)?.map(TaskKey),
+            guards: reader.maybe_short()?.map(MessageKey),
+            task: reader.maybe_short()?.map(TaskKey),
             since: reader.time()?,
             until: reader.time()?,
             why: reader.text()?.into(),
@@ -335,7 +330,7 @@ impl Worker {
     fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         Ok(Worker {
             capabilities: texts(reader)?,
-            quality: maybe_short(reader)?,
+            quality: reader.maybe_short()?,
             from: reader.time()?,
             breaker: Breaker::read(reader)?,
             spent: Micros(reader.number()?),
@@ -378,10 +373,7 @@ impl JudgedHeld {
         writer.time(self.at);
         writer.text(&self.task);
         writer.maybe_number(self.agent.map(|agent| agent.0.into()));
-        writer.maybe_number(self.ask.amount.map(|amount| amount.0));
-        writer.maybe_number(self.ask.risk.map(u64::from));
-        writer.number(self.ask.of_agent.0);
-        writer.number(self.ask.of_all.0);
+        self.ask.write(writer);
         writer.word(Outcome::ALL, self.outcome);
     }
 
@@ -389,13 +381,8 @@ impl JudgedHeld {
         Ok(JudgedHeld {
             at: reader.time()?,
             task: reader.text()?.into(),
-            agent: maybe_short(reader)?.map(AgentKey),
-            ask: Ask {
-                amount: reader.maybe_number()?.map(Micros),
-                risk: maybe_short(reader)?,
-                of_agent: Micros(reader.number()?),
-                of_all: Micros(reader.number()?),
-            },
+            agent: reader.maybe_short()?.map(AgentKey),
+            ask: Ask::read(reader)?,
             outcome: reader.word("outcome", Outcome::ALL)?,
         })
     }

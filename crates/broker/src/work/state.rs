@@ -13,7 +13,7 @@ use super::{
     is_over,
 };
 use crate::broker::{Broker, Decided, Decision};
-use crate::{AgentKey, Context, Event, Refusal, Reply, TaskKey, Time};
+use crate::{AgentKey, Context, Event, Refusal, Reply, Time};
 
 /// Bytes of what may be known of an entity beside its state.
 const OVERLAY_BYTES_MAX: usize = 65_536;
@@ -385,11 +385,6 @@ impl Broker {
             (moved.reserved, moved.hold) = (Micros(0), Hold::Nothing);
         }
         Ok(())
-    }
-
-    /// Returns how a task is found by the number that a fact gives it.
-    pub fn task_key(&self, id: &str) -> Option<TaskKey> {
-        self.work.find(id)
     }
 }
 

@@ -43,37 +43,9 @@ fn answer(asked: &Value<'_>, from: &str, kind: Option<Kind>) -> Result<Message, 
     let asked_kind = text("kind").and_then(Kind::from_name);
     let from: AgentRef = send::checked("the sender", from)?;
     let to = vec![send::checked("the recipient", to)?];
-    let mut reply = Message::new(kind.unwrap_or_else(|| answers(asked_kind)), from, to);
+    let mut reply =
+        Message::new(kind.unwrap_or_else(|| asked_kind.map_or(Kind::Note, Kind::answered_by)), from, to);
     reply.task = text("task").map(|task| send::checked("the task", task)).transpose()?;
     reply.thread = text("thread").map(|thread| send::checked("the thread", thread)).transpose()?;
     Ok(reply)
-}
-
-/// What an answer means when its writer does not say: nothing is claimed done or decided by accident.
-fn answers(asked: Option<Kind>) -> Kind {
-    match asked {
-        Some(Kind::HelpAsk | Kind::Question) => Kind::HelpReply,
-        Some(Kind::HandoffOffer) => Kind::HandoffReply,
-        Some(
-            Kind::Note
-            | Kind::Announce
-            | Kind::TaskRequest
-            | Kind::TaskClaim
-            | Kind::TaskProgress
-            | Kind::TaskDone
-            | Kind::TaskFailed
-            | Kind::TaskRejected
-            | Kind::TaskBlocked
-            | Kind::HelpReply
-            | Kind::HandoffReply
-            | Kind::AgentStatus
-            | Kind::AgentHeartbeat
-            | Kind::ErrorReport
-            | Kind::ReviewVerdict
-            | Kind::Gate
-            | Kind::StateSync
-            | Kind::Report,
-        )
-        | None => Kind::Note,
-    }
 }

@@ -8,7 +8,7 @@ use dialect::cut_to_bytes;
 use dialect_channel::addressing::is_from_us_strict;
 use dialect_channel::presence::Phase;
 use json::Value;
-use message::{Address, AgentRef, DeliveryId, Dialect, Kind, Message, MessageId, Stage, Timestamp};
+use message::{Address, AgentRef, DeliveryId, Dialect, Message, MessageId, Stage, Timestamp};
 
 use super::{Held, PAUSE_MAX, PAUSE_MIN, Speaker, is_passing};
 use crate::judgement::{Judgement, judge};
@@ -234,7 +234,7 @@ fn room(message: &Message) -> Option<&Address> {
 fn write(message: &Message, agent: &str, id: MessageId, post: &Post, text: String) -> Option<Message> {
     let from: AgentRef = agent.parse().ok()?;
     let to = room(message).cloned().unwrap_or_else(|| message.from.clone().into());
-    let mut reply = Message::new(answers(message.kind), from, vec![to]);
+    let mut reply = Message::new(message.kind.answered_by(), from, vec![to]);
     // The same for every attempt, so that one message never has two answers.
     reply.native_id = Some(format!("watch-{id}").parse().ok()?);
     reply.reply_to = Some(id.to_string().parse().ok()?);
@@ -242,30 +242,4 @@ fn write(message: &Message, agent: &str, id: MessageId, post: &Post, text: Strin
     reply.text = Some(text);
     reply.extra.insert("hops", Value::from(post.hops.saturating_add(1)));
     Some(reply)
-}
-
-/// What an answer means: nothing is claimed done or decided because a command printed something.
-fn answers(asked: Kind) -> Kind {
-    match asked {
-        Kind::HelpAsk | Kind::Question => Kind::HelpReply,
-        Kind::HandoffOffer => Kind::HandoffReply,
-        Kind::Note
-        | Kind::Announce
-        | Kind::TaskRequest
-        | Kind::TaskClaim
-        | Kind::TaskProgress
-        | Kind::TaskDone
-        | Kind::TaskFailed
-        | Kind::TaskRejected
-        | Kind::TaskBlocked
-        | Kind::HelpReply
-        | Kind::HandoffReply
-        | Kind::AgentStatus
-        | Kind::AgentHeartbeat
-        | Kind::ErrorReport
-        | Kind::ReviewVerdict
-        | Kind::Gate
-        | Kind::StateSync
-        | Kind::Report => Kind::Note,
-    }
 }

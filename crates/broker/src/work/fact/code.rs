@@ -190,7 +190,7 @@ impl<'a> Fact<'a> {
             16 => Fact::BreakerSet { agent: agent(reader)?, breaker: Breaker::read(reader)? },
             17 => Fact::Equipped { agent: agent(reader)?, capabilities: texts(reader)? },
             18 => {
-                Fact::Fitness { agent: agent(reader)?, quality: maybe_short(reader)?, from: reader.time()? }
+                Fact::Fitness { agent: agent(reader)?, quality: reader.maybe_short()?, from: reader.time()? }
             }
             19 => Fact::Judged(Box::new(Judged::read(reader)?)),
             code => return Err(DecodeError::Unknown { what: "fact", code: code.into() }),
@@ -202,12 +202,8 @@ fn agent(reader: &mut Reader<'_>) -> Result<AgentKey, DecodeError> {
     reader.short().map(AgentKey)
 }
 
-fn maybe_short(reader: &mut Reader<'_>) -> Result<Option<u32>, DecodeError> {
-    Ok(if reader.flag()? { Some(reader.short()?) } else { None })
-}
-
 fn maybe_agent(reader: &mut Reader<'_>) -> Result<Option<AgentKey>, DecodeError> {
-    maybe_short(reader).map(|agent| agent.map(AgentKey))
+    reader.maybe_short().map(|agent| agent.map(AgentKey))
 }
 
 fn texts<'a>(reader: &mut Reader<'a>) -> Result<Vec<&'a str>, DecodeError> {
@@ -253,7 +249,7 @@ pub(crate) fn write_request(writer: &mut Writer<'_>, request: Option<Request>) {
 }
 
 fn anew(reader: &mut Reader<'_>) -> Result<Anew, DecodeError> {
-    Ok(Anew { asked: agents(reader)?, group: maybe_short(reader)?.map(GroupKey), request: request(reader)? })
+    Ok(Anew { asked: agents(reader)?, group: reader.maybe_short()?.map(GroupKey), request: request(reader)? })
 }
 
 impl OfTask {
@@ -305,7 +301,7 @@ impl<'a> Asked<'a> {
             requester,
             request,
             asked,
-            group: maybe_short(reader)?.map(GroupKey),
+            group: reader.maybe_short()?.map(GroupKey),
             priority: reader.word("priority", Priority::ALL)?,
             hold: reader.word("hold", Hold::ALL)?,
             dependencies: texts(reader)?,
@@ -313,7 +309,7 @@ impl<'a> Asked<'a> {
             deadline: reader.time()?,
             budget: reader.maybe_number()?.map(Micros),
             tokens_max: reader.maybe_number()?,
-            quality: maybe_short(reader)?,
+            quality: reader.maybe_short()?,
             chain: reader.maybe_text()?.map(Cow::Borrowed),
             reserved: Micros(reader.number()?),
             overlay: reader.bytes()?.into(),
@@ -385,8 +381,8 @@ impl<'a> GateRaised<'a> {
         Ok(GateRaised {
             gate: reader.message_id()?,
             asker: agent(reader)?,
-            guards: maybe_short(reader)?.map(MessageKey),
-            task: maybe_short(reader)?.map(TaskKey),
+            guards: reader.maybe_short()?.map(MessageKey),
+            task: reader.maybe_short()?.map(TaskKey),
             until: reader.time()?,
             why: reader.text()?.into(),
         })
@@ -457,10 +453,7 @@ impl<'a> Judged<'a> {
     pub(crate) fn write(&self, writer: &mut Writer<'_>) {
         writer.text(&self.task);
         writer.maybe_number(self.agent.map(|agent| agent.0.into()));
-        writer.maybe_number(self.ask.amount.map(|amount| amount.0));
-        writer.maybe_number(self.ask.risk.map(u64::from));
-        writer.number(self.ask.of_agent.0);
-        writer.number(self.ask.of_all.0);
+        self.ask.write(writer);
         writer.word(Outcome::ALL, self.outcome);
     }
 
@@ -468,13 +461,26 @@ impl<'a> Judged<'a> {
         Ok(Judged {
             task: reader.text()?.into(),
             agent: maybe_agent(reader)?,
-            ask: Ask {
-                amount: reader.maybe_number()?.map(Micros),
-                risk: maybe_short(reader)?,
-                of_agent: Micros(reader.number()?),
-                of_all: Micros(reader.number()?),
-            },
+            ask: Ask::read(reader)?,
             outcome: reader.word("outcome", Outcome::ALL)?,
+        })
+    }
+}
+
+impl Ask {
+    pub(crate) fn write(&self, writer: &mut Writer<'_>) {
+        writer.maybe_number(self.amount.map(|amount| amount.0));
+        writer.maybe_number(self.risk.map(u64::from));
+        writer.number(self.of_agent.0);
+        writer.number(self.of_all.0);
+    }
+
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Ok(Ask {
+            amount: reader.maybe_number()?.map(Micros),
+            risk: reader.maybe_short()?,
+            of_agent: Micros(reader.number()?),
+            of_all: Micros(reader.number()?),
         })
     }
 }
