@@ -65,6 +65,8 @@ pub(crate) enum Fatal {
     Append(Arc<str>),
     #[error("the log cannot be made durable: {0}")]
     Sync(Arc<str>),
+    #[error("a fault in the server: something was left half done")]
+    Panicked,
 }
 
 impl From<Refusal> for CallError {

@@ -19,7 +19,7 @@ use crate::release::{Outbox, Release};
 use crate::subscription::{Subscription, Wishes};
 use crate::trim::{Keep, Request, Trim};
 use crate::turn::Turn;
-use crate::writer::{Job, Queue};
+use crate::writer::{Job, Queue, Seat};
 
 /// How many letters a stream holds that nobody has read yet.
 pub(crate) const STREAM_LETTERS_MAX: u32 = 1_024;
@@ -35,6 +35,7 @@ pub struct Node {
 
 pub(crate) struct Inner {
     pub(crate) queue: Arc<Queue>,
+    seat: Arc<Seat>,
     /// How much may be asked and not answered; who asks more waits.
     permits: Arc<Semaphore>,
     outbox: Arc<Outbox>,
@@ -49,6 +50,7 @@ pub(crate) struct Inner {
 
 impl Node {
     pub(crate) fn new(
+        seat: Arc<Seat>,
         (queue, outbox, bell): (Arc<Queue>, Arc<Outbox>, Arc<Bell>),
         (reader, moved): (LogReader<RealDisk>, Arc<Moved>),
         stopped: watch::Receiver<Option<String>>,
@@ -60,6 +62,7 @@ impl Node {
         Node {
             inner: Arc::new(Inner {
                 queue,
+                seat,
                 permits,
                 outbox,
                 bell,
@@ -93,7 +96,7 @@ impl Node {
             });
             Some(release)
         });
-        self.inner.queue.push(job)?;
+        self.ask(job).await?;
         answered.await.map_err(|_| CallError::Stopped)
     }
 
@@ -115,7 +118,17 @@ impl Node {
             });
             Some(release)
         });
-        self.inner.queue.push(job)
+        self.ask(job).await
+    }
+
+    /// Asks for something that somebody waits for. If nobody is at work it is carried out here, together with what
+    /// everybody else asks who is ready to.
+    async fn ask(&self, job: Job) -> Result<(), CallError> {
+        if let Some(place) = self.inner.queue.push_or_lead(job)? {
+            tokio::task::yield_now().await;
+            place.work(&self.inner.seat);
+        }
+        Ok(())
     }
 
     /// Does something with the state whose outcome nobody relies on, such as a sign of life, and does not wait until

@@ -133,6 +133,12 @@ impl Outbox {
         }
     }
 
+    /// Tells whether the last parcel was taken, and more can be made durable.
+    pub(crate) fn is_taken(&self) -> bool {
+        let state = self.lock();
+        state.parcel.is_none() && state.fatal.is_none()
+    }
+
     /// Waits until the last parcel was taken. Fails when nothing can be made durable any more.
     pub(crate) fn wait_until_taken(&self) -> Result<(), Fatal> {
         let mut state = self.lock();

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use broker::{Broker, Command, DecodeError, Event, Misfit, Retention};
@@ -19,7 +19,7 @@ use crate::mailman::Mailman;
 use crate::release::{Outbox, Releaser};
 use crate::trim::{Keep, Pace, Trimmer};
 use crate::upkeep::Upkeep;
-use crate::writer::{Asked, Queue, Writer};
+use crate::writer::{Asked, Queue, Seat, Writer};
 
 /// Bytes of the log after which the upkeep looks whether there is something to do.
 const RING_BYTES: u64 = 1 << 20;
@@ -80,20 +80,13 @@ impl Node {
         let ring_bytes = RING_BYTES.min(settings.log.segment_bytes / 16).min(settings.snapshot_bytes / 16);
         let bell = Arc::new(Bell::new(ring_bytes));
         let (counters, moved) = (Arc::new(Counters::default()), Arc::default());
-        let node = Node::new(
-            (Arc::clone(&queue), Arc::clone(&outbox), Arc::clone(&bell)),
-            (log.reader(), Arc::clone(&moved)),
-            stopped,
-            (Arc::clone(&clock), Arc::clone(&counters)),
-            settings.calls_max,
-        );
         let time = BusTime::new(&*clock, folded.broker.time());
         let trimmer = Trimmer {
             keeper: log.keeper(),
             reader: log.reader(),
             queue: Arc::clone(&queue),
             outbox: Arc::clone(&outbox),
-            moved,
+            moved: Arc::clone(&moved),
             counters: Arc::clone(&counters),
             clock: Arc::clone(&clock),
             time: time.clone(),
@@ -101,7 +94,8 @@ impl Node {
             #[cfg(test)]
             hook: settings.hook.clone(),
         };
-        let retention = settings.retention;
+        let (retention, calls_max) = (settings.retention, settings.calls_max);
+        let reading = (log.reader(), Arc::clone(&moved));
         let upkeep = Upkeep {
             snapshots: log.snapshots(),
             settings,
@@ -119,34 +113,49 @@ impl Node {
             broker: folded.broker,
             queue: Arc::clone(&queue),
             outbox: Arc::clone(&outbox),
-            clock,
+            clock: Arc::clone(&clock),
             random: SystemRandom::new(),
             mailman: Mailman::new(Arc::clone(&queue)),
-            counters,
+            counters: Arc::clone(&counters),
             batch: Batch::with_capacity(1 << 20),
             releaser: Arc::clone(&releaser),
-            bell,
+            bell: Arc::clone(&bell),
             needs: last,
         };
+        let seat = Arc::new(Mutex::new(Some(writer)));
+        let post = (Arc::clone(&queue), Arc::clone(&outbox), Arc::clone(&bell));
+        let node = Node::new(Arc::clone(&seat), post, reading, stopped, (clock, counters), calls_max);
         queue.push(first_job(retention)).expect("a queue that was just made is open");
+        let ends = Ends { queue, outbox: Arc::clone(&outbox), bell, stop };
         node.adopt(spawn("log", move || Releaser::run(&releaser, &outbox)));
         node.adopt(spawn("upkeep", move || upkeep.run()));
-        node.adopt(spawn("writer", move || write(writer, &stop)));
+        node.adopt(spawn("writer", move || ends.write(&seat)));
         Ok((node, started))
     }
 }
 
-/// Writes until the node is told to stop or the disk fails, and then sends everybody home.
-fn write(mut writer: Writer, stop: &watch::Sender<Option<String>>) {
-    let ended = writer.run();
-    writer.queue.close();
-    // Who still waits for an answer gets none.
-    drop(writer.queue.drain());
-    writer.outbox.close();
-    writer.bell.close();
-    if let Err(fatal) = ended {
-        // Nobody may be left to hear it.
-        drop(stop.send(Some(fatal.to_string())));
+/// What ends with the writer.
+struct Ends {
+    queue: Arc<Queue>,
+    outbox: Arc<Outbox>,
+    bell: Arc<Bell>,
+    stop: watch::Sender<Option<String>>,
+}
+
+impl Ends {
+    /// Writes until the node is told to stop or the disk fails, and then sends everybody home.
+    fn write(self, seat: &Seat) {
+        let ended = Writer::run(seat, &self.queue);
+        self.queue.close();
+        // Who still waits for an answer gets none.
+        drop(self.queue.drain());
+        drop(seat.lock().unwrap_or_else(PoisonError::into_inner).take());
+        self.outbox.close();
+        self.bell.close();
+        if let Err(fatal) = ended {
+            // Nobody may be left to hear it.
+            drop(self.stop.send(Some(fatal.to_string())));
+        }
     }
 }
 

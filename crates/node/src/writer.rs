@@ -1,4 +1,5 @@
-//! The writer: the thread that owns the state.
+//! The writer: whoever holds the state. Mostly a thread of its own; but while that sleeps, whoever asks for something
+//! carries it out itself, as waking another thread takes longer than most of what is asked.
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
@@ -39,6 +40,10 @@ struct State {
     jobs: VecDeque<Job>,
     returns: Vec<(AgentKey, DeliveryId)>,
     closed: bool,
+    /// When the thread wakes by itself, if it sleeps.
+    sleeps_until: Option<Duration>,
+    /// Whether somebody works in its place.
+    is_led: bool,
 }
 
 /// What the writer finds when it looks.
@@ -49,6 +54,7 @@ pub(crate) struct Asked {
 }
 
 impl Queue {
+    /// Asks for something, for the thread to carry out.
     pub(crate) fn push(&self, job: Job) -> Result<(), CallError> {
         let mut state = self.lock();
         if state.closed {
@@ -57,6 +63,31 @@ impl Queue {
         state.jobs.push_back(job);
         self.asked.notify_one();
         Ok(())
+    }
+
+    /// Asks for something. If the thread sleeps, whoever asked gets its place, and is to work.
+    pub(crate) fn push_or_lead(&self, job: Job) -> Result<Option<Place<'_>>, CallError> {
+        let mut state = self.lock();
+        if state.closed {
+            return Err(CallError::Stopped);
+        }
+        state.jobs.push_back(job);
+        if state.is_led || state.sleeps_until.is_none() {
+            return Ok(None);
+        }
+        state.is_led = true;
+        Ok(Some(Place { queue: self, due: None }))
+    }
+
+    /// Says that whoever worked in place of the thread is done, and when the next thing is due; wakes the thread if it
+    /// has something to do.
+    fn resume(&self, due: Option<Duration>) {
+        let mut state = self.lock();
+        state.is_led = false;
+        let is_in_time = due.is_some_and(|due| state.sleeps_until.is_none_or(|until| until <= due));
+        if state.has_work() || !is_in_time {
+            self.asked.notify_one();
+        }
     }
 
     /// Notes a delivery that could not be given to anybody.
@@ -75,13 +106,21 @@ impl Queue {
         self.lock().closed
     }
 
-    /// Takes everything that was asked; waits for something for so long.
-    fn take(&self, wait: Duration) -> Asked {
+    /// Sleeps until something is asked that nobody else carries out, or so long.
+    fn sleep(&self, now: Duration, wait: Duration) {
         let mut state = self.lock();
-        if state.jobs.is_empty() && state.returns.is_empty() && !state.closed && !wait.is_zero() {
-            let waited = self.asked.wait_timeout(state, wait);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        if state.has_work() || wait.is_zero() {
+            return;
         }
+        state.sleeps_until = Some(now + wait);
+        let waited = self.asked.wait_timeout(state, wait);
+        state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        state.sleeps_until = None;
+    }
+
+    /// Takes everything that was asked.
+    fn take(&self) -> Asked {
+        let mut state = self.lock();
         Asked {
             jobs: std::mem::take(&mut state.jobs),
             returns: std::mem::take(&mut state.returns),
@@ -106,7 +145,44 @@ impl Queue {
     }
 }
 
-/// The thread's own.
+impl State {
+    fn has_work(&self) -> bool {
+        !self.jobs.is_empty() || !self.returns.is_empty() || self.closed
+    }
+}
+
+/// The place of the thread, which sleeps; whoever has it works instead, and gives it back, however that ends.
+pub(crate) struct Place<'q> {
+    queue: &'q Queue,
+    /// When the next thing is due, if the thread need not look for itself.
+    due: Option<Duration>,
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.queue.resume(self.due);
+    }
+}
+
+impl Place<'_> {
+    /// Carries out what was asked. Blocks for as long as a small batch takes to become durable.
+    pub(crate) fn work(mut self, seat: &Seat) {
+        let worked = Writer::seated(seat, |writer| {
+            if !writer.outbox.is_taken() {
+                return Ok(None);
+            }
+            writer.turn(self.queue.take(), false)?;
+            Ok(writer.outbox.is_taken().then(|| writer.clock.steady() + writer.wait()))
+        });
+        // The thread finds a failure by itself, once it is awake.
+        self.due = worked.unwrap_or_default();
+    }
+}
+
+/// Where the writer is, until it is over.
+pub(crate) type Seat = Mutex<Option<Writer>>;
+
+/// The state, and what belongs to it.
 pub(crate) struct Writer {
     pub(crate) broker: Broker,
     pub(crate) queue: Arc<Queue>,
@@ -127,19 +203,33 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// Works until the queue is closed and empty, or the disk fails.
-    pub(crate) fn run(&mut self) -> Result<(), Fatal> {
-        let mut planned = self.clock.steady();
+    pub(crate) fn run(seat: &Seat, queue: &Queue) -> Result<(), Fatal> {
+        let mut planned = None;
         loop {
-            self.outbox.wait_until_taken()?;
-            let wait = self.wait();
-            let asked = self.queue.take(wait);
-            let slept = self.clock.steady().saturating_sub(planned) > GAP + wait;
-            let is_over = asked.closed && asked.is_empty();
-            self.turn(asked, slept)?;
-            planned = self.clock.steady();
+            let (wait, now) = Self::seated(seat, |this| Ok((this.wait(), this.clock.steady())))?;
+            queue.sleep(now, wait);
+            let is_over = Self::seated(seat, |this| {
+                this.outbox.wait_until_taken()?;
+                let asked = queue.take();
+                let is_over = asked.closed && asked.is_empty();
+                let slept = this.clock.steady().saturating_sub(planned.unwrap_or(now)) > GAP + wait;
+                this.turn(asked, slept)?;
+                planned = Some(this.clock.steady());
+                if is_over {
+                    this.outbox.wait_until_durable(this.needs)?;
+                }
+                Ok(is_over)
+            })?;
             if is_over {
-                return self.outbox.wait_until_durable(self.needs);
+                return Ok(());
             }
+        }
+    }
+
+    fn seated<R>(seat: &Seat, work: impl FnOnce(&mut Self) -> Result<R, Fatal>) -> Result<R, Fatal> {
+        match seat.lock() {
+            Ok(mut seat) => seat.as_mut().map_or(Err(Fatal::Panicked), work),
+            Err(_) => Err(Fatal::Panicked),
         }
     }
 
