@@ -1,8 +1,9 @@
 //! Letting answers out: a batch is appended, made durable, and then what waited for it is let go.
 //!
 //! The log's own thread does that, and the writer decides the next batch meanwhile. At most one batch waits while
-//! another is made durable, so everything that is asked in that time goes into the next one. A small batch that finds
-//! nobody at work is made durable by the writer itself: waking another thread would take longer than it saves.
+//! another is made durable, so everything that is asked in that time goes into the next one. A batch that is small, or
+//! need not be durable, is sent by the writer itself if it finds nobody at work: waking another thread would take
+//! longer than it saves.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -111,14 +112,15 @@ impl Outbox {
         self.pushed.notify_one();
     }
 
-    /// Gives whoever has a parcel of so many bytes the log, if nobody is at work with it; [`Outbox::pause`] gives it
+    /// Gives whoever has a parcel that is soon sent the log, if nobody is at work with it; [`Outbox::pause`] gives it
     /// back.
-    pub(crate) fn begin_alone(&self, bytes: u64) -> bool {
+    pub(crate) fn begin_alone(&self, parcel: &Parcel) -> bool {
         let mut state = self.lock();
-        let is_free = bytes <= ALONE_BYTES_MAX && !state.is_busy && state.parcel.is_none();
-        if is_free && state.fatal.is_none() {
+        let is_soon_sent = parcel.batch.bytes() <= ALONE_BYTES_MAX || parcel.needs <= state.durable;
+        let is_free = !state.is_busy && state.parcel.is_none() && state.fatal.is_none();
+        if is_soon_sent && is_free {
             state.is_busy = true;
-            state.bytes_pending += bytes;
+            state.bytes_pending += parcel.batch.bytes();
             return true;
         }
         false

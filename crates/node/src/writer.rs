@@ -293,7 +293,7 @@ impl Writer {
             self.bell.ring(batch.bytes());
         }
         let parcel = Parcel { batch, releases, upto, needs: self.needs };
-        if !self.outbox.begin_alone(parcel.batch.bytes()) {
+        if !self.outbox.begin_alone(&parcel) {
             self.outbox.push(parcel);
             return Ok(());
         }
