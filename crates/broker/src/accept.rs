@@ -5,15 +5,14 @@ mod targets;
 
 use std::borrow::Cow;
 
-use json::{Finding, Source};
-use message::{Guarantee, Kind, MessageId, Seq, Warning};
+use message::{Guarantee, Kind, MessageId, Seq};
 
 use crate::broker::{Broker, Decided, Decision};
 use crate::known::{Known, accepted};
 use crate::work::hear::{Heard, Spoken};
 use crate::{
-    Accept, Accepted, AgentKey, Context, EntryKey, Event, Fingerprint, Identity, Marks, MessageKey, Of, Park,
-    Receipted, Refusal, Reply, Target, Time, turns,
+    Accept, Accepted, AgentKey, Caution, Context, EntryKey, Event, Fingerprint, Identity, Marks, MessageKey,
+    Of, Park, Receipted, Refusal, Reply, Target, Time, turns,
 };
 
 /// How far a sender's clock may be off before its times are not believed, in milliseconds.
@@ -39,21 +38,22 @@ impl Broker {
             return Ok(Decision { events: Vec::new(), reply: Reply::Accepted(reply) });
         }
         self.check_limits(accept)?;
-        let mut warnings = Vec::new();
-        let mut targets = self.resolve(accept, &mut warnings)?;
+        let mut cautions = Vec::new();
+        let mut targets = self.resolve(accept, &mut cautions)?;
         #[cfg(feature = "plants")]
         if self.has_plant(crate::plant::Plant::DropOnFanOut) && targets.list.len() > 1 {
             targets.list.pop();
         }
-        let expires = self.expiry(cx, accept, &targets, &mut warnings)?;
+        let expires = self.expiry(cx, accept, &targets, &mut cautions)?;
         let answers = self.answered_by(accept, marks.task, &targets.list);
         let filed = answers.as_ref().is_some_and(|answers| self.is_late(answers, accept.kind, &targets.list));
         if filed {
-            warnings.push(warning("late_reply", "the sender no longer waits for this reply: it is filed"));
+            cautions
+                .push(Caution::new("late_reply", "the sender no longer waits for this reply: it is filed"));
         } else if let Some(answers) = &answers {
             self.offer_to_waiter(cx, accept.kind, answers, &mut targets.list);
         }
-        let is_loop = self.turns_of(accept, marks.task, &targets.list, &mut warnings);
+        let is_loop = self.turns_of(accept, marks.task, &targets.list, &mut cautions);
         let message = MessageKey(self.messages.vacant().next().unwrap_or(u32::MAX));
         let id = cx.message_id(message);
         let spoken = Spoken {
@@ -65,7 +65,7 @@ impl Broker {
         };
         let mut heard = self.hear(cx, accept, &spoken)?;
         let parked = self.parked(cx, accept, &spoken, &mut heard, is_loop);
-        warnings.append(&mut heard.warnings);
+        cautions.append(&mut heard.cautions);
         let is_anybody = self.may_reach(&targets, accept.from);
         let wait_until = accept.wait_ms.filter(|_| is_anybody).map(|ms| cx.now.plus_ms(ms));
         let guarantee = if accept.live_only { Guarantee::AtMostOnce } else { accept.guarantee };
@@ -99,7 +99,7 @@ impl Broker {
         let (follows, tells) = heard.into_events();
         targets.events.extend(follows);
         let events = self.with_tells(cx, targets.events, tells);
-        Ok(Decision { events, reply: Reply::Accepted(Receipted::new(id, message, wait_until, warnings)) })
+        Ok(Decision { events, reply: Reply::Accepted(Receipted::new(id, message, wait_until, cautions)) })
     }
 
     /// Returns what a message waits for before it goes to anybody.
@@ -152,7 +152,7 @@ impl Broker {
             duplicate: true,
             answer: extra.and_then(|extra| extra.answer),
             wait_until: extra.and_then(|extra| extra.wait_until),
-            warnings: Vec::new(),
+            cautions: Vec::new(),
         }))
     }
 
@@ -206,7 +206,7 @@ impl Broker {
         cx: &Context<'_>,
         accept: &Accept<'_>,
         targets: &targets::Targets<'_>,
-        warnings: &mut Vec<Warning>,
+        cautions: &mut Vec<Caution>,
     ) -> Result<Time, Refusal> {
         if accept.live_only {
             return Ok(cx.wall);
@@ -217,7 +217,7 @@ impl Broker {
         let is_skewed = skew_ms > SKEW_MS;
         if is_skewed && has_lifetime {
             let text = format!("your clock is {skew_ms} ms off ours: its lifetime counts from now");
-            warnings.push(warning("clock_skew", &text));
+            cautions.push(Caution::now("clock_skew", text));
         }
         let base = if is_skewed { cx.wall } else { created };
         let explicit = accept.expires.map(|expires| match accept.created {
@@ -321,7 +321,7 @@ impl Broker {
         accept: &Accept<'_>,
         task: u64,
         targets: &[Target<'_>],
-        warnings: &mut Vec<Warning>,
+        cautions: &mut Vec<Caution>,
     ) -> bool {
         let [target] = targets else { return false };
         let is_awaited = matches!(target, Target::Waiter { .. });
@@ -329,21 +329,15 @@ impl Broker {
         let conversation = turns::conversation(accept.thread, accept.from, to);
         let count = self.turns.count(conversation, accept.from, task);
         if count >= self.settings.turns_warn {
-            let text = format!("{count} turns without a human or another task: is anybody getting anywhere?");
-            warnings.push(warning("loop_suspected", &text));
+            cautions.push(Caution::turns("loop_suspected", count));
         }
         let park_after = self.work.policy().park_after.or(self.settings.turns_park);
         let is_parked = park_after.is_some_and(|park| count >= park);
         if is_parked {
-            warnings.push(warning("parked", "it waits until a human resumes the conversation"));
+            cautions.push(Caution::new("parked", "it waits until a human resumes the conversation"));
         }
         is_parked
     }
-}
-
-/// Makes something that the sender should know.
-pub(crate) fn warning(code: &'static str, message: &str) -> Warning {
-    Finding { path: String::new(), code, source: Source::Rule, message: message.to_owned() }.into()
 }
 
 /// Tells whether a message of this kind ends a wait for a reply.

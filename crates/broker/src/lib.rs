@@ -68,7 +68,7 @@ pub use look::{AgentView, Counts, DeadView, MessageView, WaitingView};
 pub use mailbox::Mailbox;
 pub use records::{RecordName, RecordView, RepoView, WrittenRecord};
 pub use refusal::{Misfit, Refusal};
-pub use reply::{Delivery, Receipted, Reply, Tried};
+pub use reply::{Caution, Delivery, Receipted, Reply, Tried};
 pub use session::Door;
 pub use upkeep::{Holder, Living, LookFrom};
 pub use work::{

@@ -1,5 +1,6 @@
 //! Replies: what a command that was carried out gives back.
 
+use json::{Finding, Source};
 use message::{DeliveryId, Guarantee, Kind, MessageId, Priority, Seq, Stage, Warning};
 
 use crate::{AgentKey, Change, EntryKey, MessageKey, SessionKey, Time};
@@ -39,7 +40,53 @@ pub struct Receipted {
     /// Until when its sender waits for a reply; nothing when it does not, or no longer.
     pub wait_until: Option<Time>,
     /// What its sender should know.
-    pub warnings: Vec<Warning>,
+    pub cautions: Vec<Caution>,
+}
+
+/// Something that a sender should know, though its message was taken in. Most are never read: words are made of it
+/// only for whoever asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caution {
+    /// A stable code for programs.
+    pub code: &'static str,
+    said: Said,
+}
+
+/// What a caution says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Said {
+    Always(&'static str),
+    Now(String),
+    Turns(u32),
+}
+
+impl Caution {
+    /// Says what is always said.
+    pub(crate) fn new(code: &'static str, text: &'static str) -> Self {
+        Caution { code, said: Said::Always(text) }
+    }
+
+    /// Says what is said this time.
+    pub fn now(code: &'static str, text: String) -> Self {
+        Caution { code, said: Said::Now(text) }
+    }
+
+    /// Says how often a conversation went back and forth.
+    pub(crate) fn turns(code: &'static str, count: u32) -> Self {
+        Caution { code, said: Said::Turns(count) }
+    }
+
+    /// Returns it in words.
+    pub fn warning(&self) -> Warning {
+        let message = match &self.said {
+            Said::Always(text) => (*text).to_owned(),
+            Said::Now(text) => text.clone(),
+            Said::Turns(count) => {
+                format!("{count} turns without a human or another task: is anybody getting anywhere?")
+            }
+        };
+        Finding { path: String::new(), code: self.code, source: Source::Rule, message }.into()
+    }
 }
 
 impl Receipted {
@@ -48,9 +95,14 @@ impl Receipted {
         id: MessageId,
         message: MessageKey,
         wait_until: Option<Time>,
-        warnings: Vec<Warning>,
+        cautions: Vec<Caution>,
     ) -> Self {
-        Receipted { id, message: Some(message), duplicate: false, answer: None, wait_until, warnings }
+        Receipted { id, message: Some(message), duplicate: false, answer: None, wait_until, cautions }
+    }
+
+    /// Returns what its sender should know, in words.
+    pub fn warnings(&self) -> impl Iterator<Item = Warning> {
+        self.cautions.iter().map(Caution::warning)
     }
 }
 

@@ -46,7 +46,7 @@ async fn take_in(caller: &Caller, headers: &HeaderMap, body: Body) -> Result<Res
     if receipted.duplicate {
         answer = answer.flag("duplicate", true);
     }
-    let warnings: Vec<Warning> = incoming.warnings.into_iter().chain(receipted.warnings).collect();
+    let warnings: Vec<Warning> = incoming.warnings.into_iter().chain(receipted.warnings()).collect();
     if !warnings.is_empty() {
         answer = answer.list("warnings", warnings.iter().map(|warning| warning.to_value().to_json()));
     }

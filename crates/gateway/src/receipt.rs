@@ -14,7 +14,7 @@ pub fn receipt_of(incoming: &Incoming, receipted: Receipted, recipients: Vec<Rec
     receipt.to = incoming.to().to_vec();
     receipt.recipients = recipients;
     receipt.duplicate = receipted.duplicate;
-    receipt.warnings = incoming.warnings.iter().cloned().chain(receipted.warnings).collect();
+    receipt.warnings = incoming.warnings.iter().cloned().chain(receipted.warnings()).collect();
     receipt
 }
 

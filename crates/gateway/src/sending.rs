@@ -2,9 +2,8 @@
 //!
 //! Everything that does not need the state is done before its turn comes: reading, checking, finding out who sends it.
 
-use broker::{AgentKey, Command, Receipted, Reply};
+use broker::{AgentKey, Caution, Command, Receipted, Reply};
 use dialect::Name;
-use json::{Finding, Source};
 use message::{Kind, Message, PresenceState, RecipientReceipt, Skimmed};
 use node::{Awaited, Turn};
 
@@ -188,8 +187,7 @@ impl Sending {
         let Some(address) = address else { return receipted };
         if let Err(error) = turn.execute(&Command::Join { agent: self.from, address }) {
             let message = format!("you are not in `{address}`: {error}");
-            let finding = Finding { path: String::new(), code: "not_joined", source: Source::Rule, message };
-            receipted.warnings.push(finding.into());
+            receipted.cautions.push(Caution::now("not_joined", message));
         }
         receipted
     }

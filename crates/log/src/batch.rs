@@ -2,7 +2,19 @@
 
 use message::Seq;
 
+use crate::disk::PAGE_BYTES;
 use crate::frame::{self, Binding, COMMIT_BYTES, Chain, FLAG_LAST, FRAME_HEADER_BYTES};
+
+/// Where a batch goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// What binds its frames to the segment.
+    pub(crate) binding: Binding,
+    /// Where in the segment.
+    pub(crate) offset: u64,
+    /// Where the segment ends.
+    pub(crate) end: u64,
+}
 
 /// Records to append together, encoded straight into the bytes that go to the disk.
 ///
@@ -73,15 +85,17 @@ impl Batch {
         self.record_bytes_max as u64
     }
 
-    /// Numbers, checksums and commits the frames for their place; returns the bytes and the chain after them.
+    /// Numbers, checksums and commits the frames for their place; returns the bytes and the chain after them. Zeros
+    /// follow to the end of the page, so that the disk need not be asked what is there.
     pub(crate) fn seal(
         &mut self,
         last: Seq,
         durable: Seq,
         chain: &Chain,
-        binding: Binding,
+        place: Place,
         mut placed: impl FnMut(u64, usize),
     ) -> (&[u8], Chain) {
+        let binding = place.binding;
         self.buffer.truncate(self.records_end);
         let first = last.0 + 1;
         let (mut seq, mut start) = (last.0, 0);
@@ -95,6 +109,9 @@ impl Batch {
             start = end;
         }
         let chain = frame::push_commit(&mut self.buffer, first, seq, durable.0, chain, binding);
+        let end = place.offset + self.buffer.len() as u64;
+        let padding = end.next_multiple_of(PAGE_BYTES as u64).min(place.end.max(end)) - end;
+        self.buffer.resize(self.buffer.len() + usize::try_from(padding).unwrap_or_default(), 0);
         (&self.buffer, chain)
     }
 }

@@ -5,6 +5,9 @@ pub(crate) mod real;
 
 use std::io::{self, ErrorKind};
 
+/// What the system holds in memory as one piece. A write that ends where one ends needs nothing read before it.
+pub(crate) const PAGE_BYTES: usize = 4096;
+
 /// One folder of files.
 pub trait Disk: Clone + Send + Sync + 'static {
     /// An open file.
@@ -50,6 +53,18 @@ pub trait DiskFile: Send + Sync + 'static {
 
     /// Makes the contents durable.
     fn sync(&self) -> io::Result<()>;
+
+    /// Writes zeros to a new file, of which nothing will be read soon.
+    fn fill(&self, bytes: u64) -> io::Result<()>
+    where
+        Self: Sized,
+    {
+        write_zeros(self, 0, bytes)
+    }
+
+    /// Says that what the system holds in memory of a part of the contents is not soon wanted again: it may keep other
+    /// things there. Changes nothing else.
+    fn let_go(&self, _from: u64, _to: u64) {}
 }
 
 /// Reads until the buffer is full or the file ends, and says how much was read.

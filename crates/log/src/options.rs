@@ -14,6 +14,10 @@ pub struct Options {
     pub reserve_segments: u32,
     /// How many further segments are kept ready; more than these are removed when records are given up.
     pub spare_segments: u32,
+    /// How much of the end of the log stays in memory, as far as the system likes: whoever follows the log reads that
+    /// soon. What is older is let go, so that a busy log does not fill the machine's memory with what is hardly read
+    /// again; and memory that was just given back costs less than new memory.
+    pub recent_bytes: u64,
     /// The most that all segment files together may take; `None` leaves it to the disk.
     pub bytes_max: Option<u64>,
     /// The largest record.
@@ -33,6 +37,7 @@ impl Options {
             first_segment_bytes: 1 << 20,
             reserve_segments: 2,
             spare_segments: 1,
+            recent_bytes: 64 << 20,
             bytes_max: None,
             record_bytes_max: 16 << 20,
             seed,

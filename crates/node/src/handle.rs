@@ -24,6 +24,8 @@ use crate::writer::{Job, Queue, Seat};
 /// How many letters a stream holds that nobody has read yet.
 pub(crate) const STREAM_LETTERS_MAX: u32 = 1_024;
 
+/// Turns that somebody who asks carries out for others too, before it goes its own way.
+const TURNS_MAX: usize = 8;
 /// How often a body is looked for again that was carried while it was looked for.
 const MOVES_FOLLOWED: usize = 3;
 
@@ -124,9 +126,12 @@ impl Node {
     /// Asks for something that somebody waits for. If nobody is at work it is carried out here, together with what
     /// everybody else asks who is ready to.
     async fn ask(&self, job: Job) -> Result<(), CallError> {
-        if let Some(place) = self.inner.queue.push_or_lead(job)? {
+        let Some(mut place) = self.inner.queue.push_or_lead(job)? else { return Ok(()) };
+        for _ in 0..TURNS_MAX {
             tokio::task::yield_now().await;
-            place.work(&self.inner.seat);
+            if !place.work(&self.inner.seat) {
+                break;
+            }
         }
         Ok(())
     }

@@ -20,8 +20,10 @@ use crate::failure::{Fatal, describe};
 const ROOM_BYTES: u64 = 256 << 10;
 /// Memory with which a batch begins.
 const BATCH_BYTES: usize = 256 << 10;
+/// Batches that are kept: one waits while another is made durable, and one is being filled.
+const SPARES_MAX: usize = 2;
 /// Bytes of a parcel that the writer makes durable itself at most.
-const ALONE_BYTES_MAX: u64 = 8 << 10;
+const ALONE_BYTES_MAX: u64 = 64 << 10;
 /// Room below which a full disk counts as full.
 const FULL_BYTES: u64 = 1 << 20;
 /// How long to wait before looking again on a full disk.
@@ -69,8 +71,8 @@ struct State {
     parcel: Option<Parcel>,
     /// Whether somebody is making a parcel durable.
     is_busy: bool,
-    /// An empty batch with memory, to be used again.
-    spare: Option<Batch>,
+    /// Empty batches with memory, to be used again.
+    spares: Vec<Batch>,
     /// What is left in the segment that is written to.
     free: u64,
     /// Whether segments were made ready once.
@@ -89,7 +91,7 @@ impl Outbox {
         let state = State {
             parcel: None,
             is_busy: false,
-            spare: None,
+            spares: Vec::new(),
             free: free(log),
             is_kept: false,
             bytes_pending: 0,
@@ -231,7 +233,7 @@ impl Outbox {
 
     /// Returns an empty batch.
     pub(crate) fn batch(&self) -> Batch {
-        self.lock().spare.take().unwrap_or_else(|| Batch::with_capacity(BATCH_BYTES))
+        self.lock().spares.pop().unwrap_or_else(|| Batch::with_capacity(BATCH_BYTES))
     }
 
     /// Ends the thread, after what it has.
@@ -345,7 +347,10 @@ impl Releaser {
         batch.clear();
         let mut state = self.outbox.lock();
         state.bytes_pending = state.bytes_pending.saturating_sub(bytes);
-        (state.durable, state.free, state.spare) = (durable, free, Some(batch));
+        (state.durable, state.free) = (durable, free);
+        if state.spares.len() < SPARES_MAX {
+            state.spares.push(batch);
+        }
         drop(state);
         self.outbox.advanced.notify_all();
         self.outbox.durable.send_replace(durable);

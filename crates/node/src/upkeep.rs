@@ -17,6 +17,14 @@ use crate::trim::{Hindrance, Keep, Looked, Pace, Plan, Request, Trim, Trimmer};
 /// Snapshots that must be taken at most until two of them hold a record.
 const COVERS_MAX: usize = 2;
 
+/// How many times as much as usual is appended at most before a snapshot is taken, while the log grows fast: folding it
+/// takes as much work as deciding it did, which then is wanted elsewhere.
+const LATE: u64 = 4;
+/// Bytes a second above which the log grows fast.
+const FAST: u64 = 32 << 20;
+/// How long it is waited for a log that grows more slowly.
+const CALM: Duration = Duration::from_secs(1);
+
 /// What the upkeep thread works with.
 pub(crate) struct Upkeep {
     pub(crate) snapshots: LogSnapshots<RealDisk>,
@@ -36,14 +44,19 @@ impl Upkeep {
         drop(self.trimmer.keeper.keep());
         self.outbox.kept();
         let mut bytes = 0;
+        let mut rang = self.trimmer.clock.steady();
         loop {
-            let rung = self.bell.wait(self.patience());
+            let is_due = bytes >= self.settings.snapshot_bytes;
+            let rung = self.bell.wait(self.patience().into_iter().chain(is_due.then_some(CALM)).min());
             if rung.is_over {
                 break;
             }
             drop(self.trimmer.keeper.keep());
             bytes += rung.appended;
-            if bytes >= self.settings.snapshot_bytes && self.take_snapshot().is_some() {
+            let now = self.trimmer.clock.steady();
+            let is_calm = is_calm(rung.appended, now.saturating_sub(rang));
+            rang = now;
+            if self.wants_snapshot(bytes, is_calm) && self.take_snapshot().is_some() {
                 bytes = 0;
             }
             if rung.followed.is_some() {
@@ -58,6 +71,12 @@ impl Upkeep {
         }
         // The writer has stopped and everything is durable: the next start has nothing to replay.
         self.take_snapshot();
+    }
+
+    /// Tells whether it is time for a snapshot.
+    fn wants_snapshot(&self, bytes: u64, is_calm: bool) -> bool {
+        let usual = self.settings.snapshot_bytes;
+        bytes >= if is_calm { usual } else { usual.saturating_mul(LATE) }
     }
 
     /// Returns how long nothing need be given up, unless it rings.
@@ -150,4 +169,9 @@ impl Upkeep {
         self.at = durable;
         Some(())
     }
+}
+
+/// Tells whether the log, to which so much was appended in so long, grows slowly.
+fn is_calm(bytes: u64, time: Duration) -> bool {
+    u128::from(bytes) * 1_000 <= u128::from(FAST) * time.as_millis()
 }

@@ -102,6 +102,10 @@ impl Queue {
         self.asked.notify_one();
     }
 
+    fn has_work(&self) -> bool {
+        self.lock().has_work()
+    }
+
     pub(crate) fn is_closed(&self) -> bool {
         self.lock().closed
     }
@@ -165,8 +169,9 @@ impl Drop for Place<'_> {
 }
 
 impl Place<'_> {
-    /// Carries out what was asked. Blocks for as long as a small batch takes to become durable.
-    pub(crate) fn work(mut self, seat: &Seat) {
+    /// Carries out what was asked, and tells whether more was asked meanwhile. Blocks for as long as a small batch
+    /// takes to become durable.
+    pub(crate) fn work(&mut self, seat: &Seat) -> bool {
         let worked = Writer::seated(seat, |writer| {
             if !writer.outbox.is_taken() {
                 return Ok(None);
@@ -176,6 +181,7 @@ impl Place<'_> {
         });
         // The thread finds a failure by itself, once it is awake.
         self.due = worked.unwrap_or_default();
+        self.due.is_some() && self.queue.has_work()
     }
 }
 

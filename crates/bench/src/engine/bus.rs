@@ -76,7 +76,7 @@ impl Bus {
         self.effects.clear();
         self.accepted += 1;
         let Reply::Accepted(receipt) = reply else { bail!("accepting gave {reply:?}") };
-        ensure!(!receipt.duplicate && receipt.warnings.is_empty(), "accepting gave {receipt:?}");
+        ensure!(!receipt.duplicate && receipt.cautions.is_empty(), "accepting gave {receipt:?}");
         Ok(())
     }
 

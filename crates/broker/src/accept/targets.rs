@@ -1,13 +1,12 @@
 //! Whom a message reaches: addresses become agents, connections, roles, topics and channels that exist.
 
-use message::{Address, AgentRef, Warning};
+use message::{Address, AgentRef};
 
-use super::warning;
 use crate::broker::Broker;
 use crate::group::GroupKind;
 use crate::mailbox::Mailbox;
 use crate::work::breaker::{Room, is_work};
-use crate::{Accept, AgentKey, Door, EntryKey, Event, GroupKey, Refusal, Target, nearest};
+use crate::{Accept, AgentKey, Caution, Door, EntryKey, Event, GroupKey, Refusal, Target, nearest};
 
 /// Where a message goes.
 pub(super) struct Targets<'a> {
@@ -24,7 +23,7 @@ impl Broker {
     pub(super) fn resolve<'a>(
         &self,
         accept: &Accept<'a>,
-        warnings: &mut Vec<Warning>,
+        cautions: &mut Vec<Caution>,
     ) -> Result<Targets<'a>, Refusal> {
         let mut targets =
             Targets { events: Vec::new(), list: Vec::new(), fallback: Vec::new(), made: Vec::new() };
@@ -38,7 +37,7 @@ impl Broker {
                     self.to_session(agent.as_str(), *session, entry).map_err(|()| self.unknown(address))?
                 }
                 Address::Role(_) | Address::Topic(_) | Address::Channel(_) | Address::All => {
-                    self.to_group(accept, address, entry, &mut targets, warnings)?
+                    self.to_group(accept, address, entry, &mut targets, cautions)?
                 }
             };
             if !targets.list.iter().any(|other| same(other, &target)) {
@@ -117,7 +116,7 @@ impl Broker {
         address: &Address,
         entry: EntryKey,
         targets: &mut Targets<'a>,
-        warnings: &mut Vec<Warning>,
+        cautions: &mut Vec<Caution>,
     ) -> Result<Target<'a>, Refusal> {
         let text = address.to_string();
         let made = targets.made.iter().find(|(made, _)| *made == text).map(|(_, group)| *group);
@@ -131,16 +130,15 @@ impl Broker {
         if is_outside && !accept.from.is_machinery() && !targets.events.contains(&joined) {
             match self.may_join(accept.from) {
                 Ok(()) => targets.events.push(joined),
-                Err(refusal) => {
-                    warnings.push(warning("not_joined", &format!("you are not in `{address}`: {refusal}")))
-                }
+                Err(refusal) => cautions
+                    .push(Caution::now("not_joined", format!("you are not in `{address}`: {refusal}"))),
             }
         }
         if self.groups.get(group).is_none() {
             targets.made.push((text, group));
         }
         if !self.has_member_besides(group, accept.from) {
-            warnings.push(warning("no_recipient", &format!("nobody else is in `{address}` yet")));
+            cautions.push(Caution::now("no_recipient", format!("nobody else is in `{address}` yet")));
         }
         Ok(Target::Group { entry, group })
     }

@@ -54,7 +54,7 @@ fn receipted(stage: &Stage, receipted: &Receipted) -> Vec<String> {
     if let Some(until) = receipted.wait_until {
         line += &format!(", waits until {}", since_start(until));
     }
-    let warnings = receipted.warnings.iter();
+    let warnings = receipted.warnings();
     let warnings = warnings.map(|warning| format!("warning {}: {}", warning.code, warning.message));
     std::iter::once(line).chain(warnings).collect()
 }

@@ -1,12 +1,11 @@
 //! What a message means for work: which task it speaks of, and whether whoever says it may.
 
-use message::{Kind, Seq, TaskStatus, Warning};
+use message::{Kind, Seq, TaskStatus};
 
 use super::notices::Tell;
 use super::{Fact, Hold, Request, Saying, Step, Task};
-use crate::accept::warning;
 use crate::broker::Broker;
-use crate::{Accept, AgentKey, Context, Event, MessageKey, Of, Refusal, Target, TaskKey};
+use crate::{Accept, AgentKey, Caution, Context, Event, MessageKey, Of, Refusal, Target, TaskKey};
 
 /// A message that is about to be accepted.
 pub(crate) struct Spoken<'s, 'a> {
@@ -40,7 +39,7 @@ pub(crate) struct Heard<'a> {
     pub(crate) parks: bool,
     /// Whether it is kept and handed to nobody.
     pub(crate) files: bool,
-    pub(crate) warnings: Vec<Warning>,
+    pub(crate) cautions: Vec<Caution>,
 }
 
 /// What somebody may do with a task.
@@ -208,8 +207,8 @@ impl Broker {
 
 impl<'a> Heard<'a> {
     /// Returns that nothing comes of a message, and that its sender should know why.
-    pub(super) fn nothing_but(code: &'static str, text: &str) -> Self {
-        Heard { warnings: vec![warning(code, text)], ..Heard::default() }
+    pub(super) fn nothing_but(code: &'static str, text: &'static str) -> Self {
+        Heard { cautions: vec![Caution::new(code, text)], ..Heard::default() }
     }
 
     /// Returns everything that happens, in order, around the event of the message itself.

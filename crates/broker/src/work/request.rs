@@ -10,9 +10,8 @@ use super::{
     Anew, Ask, Asked, Fact, GateRaised, Hold, Judged, Micros, Moved, Outcome, Resource, Saying, Step, Task,
     Verdict, head, is_over,
 };
-use crate::accept::warning;
 use crate::broker::Broker;
-use crate::{Accept, AgentKey, Context, Identity, Refusal, TaskKey, Time};
+use crate::{Accept, AgentKey, Caution, Context, Identity, Refusal, TaskKey, Time};
 
 /// Names of dependencies and capabilities that a task may have.
 const LIST_MAX: usize = 100;
@@ -53,14 +52,16 @@ impl Broker {
         };
         if self.open_dependencies(&asked.dependencies) {
             (asked.hold, heard.parks) = (Hold::Dependencies, true);
-            heard.warnings.push(warning("waiting", "it is handed out when the tasks before it are done"));
+            heard
+                .cautions
+                .push(Caution::new("waiting", "it is handed out when the tasks before it are done"));
         }
         match &judged.1 {
             Verdict::Go { chain } => asked.chain = chain.as_deref().map(|chain| chain.to_owned().into()),
             Verdict::Gate { chain, why } => {
                 asked.chain = chain.as_deref().map(|chain| chain.to_owned().into());
                 (asked.hold, heard.parks) = (Hold::Gate, true);
-                heard.warnings.push(warning("gated", &format!("a human is asked: {why}")));
+                heard.cautions.push(Caution::now("gated", format!("a human is asked: {why}")));
             }
             Verdict::Refuse { why } => return Err(Refusal::OverPolicy { why: why.clone() }),
         }

@@ -5,12 +5,12 @@ use message::{Kind, TaskStatus};
 use super::hear::{Heard, NOWHERE, Right, Spoken};
 use super::notices::Tell;
 use super::{Blocker, Fact, Hold, Micros, Moved, Resource, Saying, Step, Task, after, is_over};
-use crate::accept::{is_answer, warning};
+use crate::accept::is_answer;
 use crate::broker::Broker;
 use crate::entry::{Entry, State};
 use crate::group::GroupKind;
 use crate::mailbox::Mailbox;
-use crate::{Accept, AgentKey, Context, EntryKey, Event, Next, Refusal, TaskKey, Time};
+use crate::{Accept, AgentKey, Caution, Context, EntryKey, Event, Next, Refusal, TaskKey, Time};
 
 impl Broker {
     /// Returns a task as it is, with a step by which nothing of it changes yet.
@@ -208,7 +208,7 @@ impl Broker {
             let is_free = known.chain(moved.waits_for.iter().copied()).all(|name| self.is_done(name));
             if moved.blocker == Some(Blocker::Dependency) && is_free {
                 let text = "everything that it depends on is done, as far as is known here";
-                heard.warnings.push(warning("nothing_open", text));
+                heard.cautions.push(Caution::new("nothing_open", text));
             }
         }
         let is_first = task.holder.is_none() && moved.holder.is_some();

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use super::{Disk, DiskFile};
+use super::{Disk, DiskFile, PAGE_BYTES, write_full, write_zeros};
 
 const LOCK: &str = "lock";
 
@@ -139,4 +139,48 @@ impl DiskFile for File {
     fn sync(&self) -> io::Result<()> {
         self.sync_data()
     }
+
+    #[cfg(target_os = "linux")]
+    fn fill(&self, bytes: u64) -> io::Result<()> {
+        // Zeros that nobody reads need no room in the system's memory. Not every file system can do without.
+        let filled = fill_past_memory(self, bytes);
+        match filled {
+            Err(error)
+                if error.kind() == ErrorKind::InvalidInput || error.kind() == ErrorKind::Unsupported =>
+            {
+                write_zeros(self, 0, bytes)
+            }
+            filled => filled,
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    fn let_go(&self, from: u64, to: u64) {
+        // No more than advice, which a file system may not understand.
+        let length = std::num::NonZeroU64::new(to.saturating_sub(from));
+        if length.is_some() {
+            let _advised = rustix::fs::fadvise(self, from, length, rustix::fs::Advice::DontNeed);
+        }
+    }
+}
+
+/// Writes zeros straight to the disk.
+#[cfg(target_os = "linux")]
+fn fill_past_memory(file: &File, bytes: u64) -> io::Result<()> {
+    use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+    const PIECE: usize = 1 << 20;
+    let flags = fcntl_getfl(file)?;
+    let memory = vec![0; PIECE + PAGE_BYTES];
+    let begin = memory.as_ptr().align_offset(PAGE_BYTES);
+    let zeros = memory.get(begin..begin + PIECE).ok_or(ErrorKind::InvalidInput)?;
+    fcntl_setfl(file, flags | OFlags::DIRECT)?;
+    let mut offset = 0;
+    let mut filled = Ok(());
+    while offset < bytes && filled.is_ok() {
+        let count = (bytes - offset).min(PIECE as u64);
+        filled = write_full(file, &zeros[..usize::try_from(count).unwrap_or(PIECE)], offset);
+        offset += count;
+    }
+    fcntl_setfl(file, flags)?;
+    filled
 }

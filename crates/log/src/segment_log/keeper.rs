@@ -88,7 +88,7 @@ impl<D: Disk> Keeper<D> {
         self.shared.truncate_before(seq)
     }
 
-    /// Makes reserve and spare segments up to their number, as far as there is room.
+    /// Makes reserve and spare segments up to their number, as far as there is room, in the memory of old ones.
     ///
     /// Call it after opening, whenever a segment was filled, and now and then when the disk was full: appends
     /// do not ask the disk again by themselves once it was.
@@ -96,6 +96,7 @@ impl<D: Disk> Keeper<D> {
         if self.shared.poisoned() {
             return Err(SyncError::Poisoned);
         }
+        self.shared.let_go_of_old();
         hold(&self.shared.pool).full = false;
         self.shared.make_all().map_err(|error| {
             self.shared.poison();

@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind};
 
 use super::shared::{Shared, hold};
 use crate::api::Class;
-use crate::disk::{Disk, DiskFile, sync_file, write_zeros};
+use crate::disk::{Disk, DiskFile, sync_file};
 use crate::options::Options;
 use crate::segment::spare_name;
 
@@ -123,7 +123,7 @@ fn try_make<D: Disk>(disk: &D, name: &str, bytes: u64) -> io::Result<()> {
         disk.remove(NEW)?;
     }
     let file = disk.create(NEW)?;
-    write_zeros(&file, 0, bytes)?;
+    file.fill(bytes)?;
     sync_file(&file)?;
     debug_assert_eq!(file.size()?, bytes);
     disk.rename(NEW, name)

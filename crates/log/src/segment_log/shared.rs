@@ -11,13 +11,15 @@ use message::Seq;
 
 use super::keeper::Extent;
 use super::pool::Pool;
-use crate::disk::{Disk, sync_file};
+use crate::disk::{Disk, DiskFile, sync_file};
 use crate::index::Index;
 use crate::options::Options;
 #[cfg(any(test, feature = "plants"))]
 use crate::plant::Plant;
 use crate::segment::SegmentHeader;
 
+/// In what pieces the log is let go of.
+const LET_GO_BYTES: u64 = 4 << 20;
 /// How many files are kept open beside the one that is written to: a log may have more segments than a process
 /// may have open files.
 const OPEN_MAX: usize = 128;
@@ -43,6 +45,10 @@ pub(crate) struct Shared<D: Disk> {
     written: AtomicU64,
     synced: AtomicU64,
     failed: AtomicBool,
+    /// Where the next batch goes in the segment that is written to.
+    end: AtomicU64,
+    /// Up to where the log was let go of: the first record of a segment, and an offset in it.
+    let_go: Mutex<(Seq, u64)>,
     /// Two syncs of one file must not run at once: the kernel reports a failure to one of them only.
     syncing: Mutex<()>,
     _lock: D::Lock,
@@ -101,6 +107,8 @@ pub(crate) enum SyncFailure {
 
 impl<D: Disk> Shared<D> {
     pub(crate) fn new(disk: D, lock: D::Lock, options: Options, start: Start<D::File>) -> Self {
+        // What was there before is as the system has it.
+        let let_go = start.segments.back().map_or(Seq(0), |segment| segment.header.first);
         Self {
             disk,
             options,
@@ -116,6 +124,8 @@ impl<D: Disk> Shared<D> {
             written: AtomicU64::new(0),
             synced: AtomicU64::new(0),
             failed: AtomicBool::new(false),
+            end: AtomicU64::new(0),
+            let_go: Mutex::new((let_go, 0)),
             syncing: Mutex::new(()),
             _lock: lock,
         }
@@ -179,8 +189,46 @@ impl<D: Disk> Shared<D> {
     /// Goes on in a new segment; the file of the one before it stays open for its readers.
     pub(crate) fn push_segment(&self, segment: Arc<Segment<D::File>>, open: Arc<OpenFile<D::File>>) {
         self.segments.write().unwrap_or_else(PoisonError::into_inner).push_back(segment);
+        self.end.store(0, Ordering::Release);
         let before = std::mem::replace(&mut *hold(&self.writing), open);
         self.keep_open(before);
+    }
+
+    /// Lets the system forget what it holds of the log before its newest part, each piece once.
+    pub(crate) fn let_go_of_old(&self) {
+        let (mut first, mut from) = *hold(&self.let_go);
+        for (segment, to) in self.old_parts(first, from) {
+            if segment.header.first != first {
+                (first, from) = (segment.header.first, 0);
+            }
+            // A file that cannot be opened now is no worse off.
+            if let Ok(open) = self.file(&segment) {
+                open.file.let_go(from, to);
+            }
+            from = to;
+        }
+        *hold(&self.let_go) = (first, from);
+    }
+
+    /// Returns the segments with something old behind a place, the oldest first, and where that ends in each.
+    fn old_parts(&self, first: Seq, from: u64) -> Vec<(Arc<Segment<D::File>>, u64)> {
+        let segments = self.segments.read().unwrap_or_else(PoisonError::into_inner);
+        let mut recent = self.options.recent_bytes;
+        let mut written = Some(self.end.load(Ordering::Acquire));
+        let mut parts = Vec::new();
+        for segment in segments.iter().rev().take_while(|segment| segment.header.first >= first) {
+            // Those before the one that is written to are full.
+            let end = written.take().unwrap_or(segment.header.bytes);
+            let old = end.saturating_sub(recent);
+            let to = if recent == 0 { old } else { old / LET_GO_BYTES * LET_GO_BYTES };
+            let known = if segment.header.first == first { from } else { 0 };
+            if to > known {
+                parts.push((Arc::clone(segment), to));
+            }
+            recent = recent.saturating_sub(end);
+        }
+        parts.reverse();
+        parts
     }
 
     /// Takes the oldest segment out if all its records are before `floor`; never the one that is written to.
@@ -191,7 +239,8 @@ impl<D: Disk> Shared<D> {
     }
 
     /// Lets everybody see what was appended.
-    pub(crate) fn appended(&self, last: Seq) {
+    pub(crate) fn appended(&self, last: Seq, end: u64) {
+        self.end.store(end, Ordering::Release);
         self.written.fetch_add(1, Ordering::Release);
         self.last.store(last.0, Ordering::Release);
     }

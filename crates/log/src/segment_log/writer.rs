@@ -7,7 +7,7 @@ use message::Seq;
 
 use super::shared::{OpenFile, Segment, Shared, SyncFailure, hold};
 use crate::api::{Class, Room};
-use crate::batch::Batch;
+use crate::batch::{Batch, Place};
 use crate::disk::{Disk, sync_file, write_full};
 use crate::error::AppendError;
 use crate::frame::{Chain, NEXT_BYTES, next_frame};
@@ -113,25 +113,25 @@ impl<D: Disk> Writer<D> {
         let mut marks = Vec::new();
         let (offset, mut mark_from) = (self.offset, self.mark_from);
         let count = batch.count();
-        let (bytes, chain) =
-            batch.seal(last, durable, &self.chain, self.segment.header.binding(), |seq, at| {
-                let at = offset + at as u64;
-                if at >= mark_from {
-                    marks.push((seq, at));
-                    mark_from = at + STRIDE_BYTES;
-                }
-            });
+        let place = Place { binding: self.segment.header.binding(), offset, end: self.segment.header.bytes };
+        let (bytes, chain) = batch.seal(last, durable, &self.chain, place, |seq, at| {
+            let at = offset + at as u64;
+            if at >= mark_from {
+                marks.push((seq, at));
+                mark_from = at + STRIDE_BYTES;
+            }
+        });
         if let Err(error) = write_full(&self.open.file, bytes, offset) {
             self.shared.poison();
             return Err(AppendError::Storage(error));
         }
-        self.offset += bytes.len() as u64;
+        self.offset += batch.bytes();
         self.chain = chain;
         self.claimed = durable;
         self.mark_from = mark_from;
         self.note(&marks);
         let last = Seq(last.0 + count);
-        self.shared.appended(last);
+        self.shared.appended(last, self.offset);
         Ok(last)
     }
 

@@ -167,7 +167,7 @@ impl State {
         let wait_until = sent.wait_ms.filter(|_| self.reaches(sent, route)).map(|ms| now.plus_ms(ms));
         ensure(receipted.wait_until == wait_until, Promise::Replies, format_args!("waits: {receipted:?}"))?;
         for (code, is_so) in [("parked", is_loop), ("late_reply", is_late)] {
-            let is_told = receipted.warnings.iter().any(|warning| warning.code == code);
+            let is_told = receipted.cautions.iter().any(|caution| caution.code == code);
             ensure(is_told == is_so, Promise::Receipts, format_args!("{code}: {is_so}, told {is_told}"))?;
         }
         check_warning(receipted, heard.warning)?;
@@ -412,7 +412,7 @@ impl State {
 
 /// A sender is warned of what work makes of its message, and of nothing else.
 fn check_warning(receipted: &Receipted, wanted: Option<&str>) -> Result<(), Violation> {
-    let codes = receipted.warnings.iter().map(|warning| warning.code.as_str());
+    let codes = receipted.cautions.iter().map(|caution| caution.code);
     let told: Vec<&str> = codes.filter(|code| WARNINGS.contains(code)).collect();
     let is_right = wanted.is_none_or(|code| code == "nothing_open" || told.contains(&code));
     let is_all =
