@@ -27,7 +27,7 @@ pub const WRITE_TIME: Duration = Duration::from_secs(30);
 /// so more of them would fill the memory.
 pub const PINGS_MAX: u32 = 1_000;
 /// Frames that are handed to the node at a time.
-pub const FRAMES_MAX: usize = 512;
+pub const FRAMES_MAX: usize = 64;
 /// Pieces of work of one socket that wait to be written at most.
 pub const WORK_MAX: usize = 64;
 /// Letters that leave the node for a socket at a time.

@@ -1,7 +1,7 @@
 //! Letting answers out: a batch is appended, made durable, and then what waited for it is let go.
 //!
-//! The log's own thread does that, and the writer decides the next batch meanwhile. At most one batch waits while
-//! another is made durable, so everything that is asked in that time goes into the next one. A batch that is small, or
+//! The log's own thread does that, and the writer decides the next batches meanwhile. Those that wait until it is done
+//! are then made durable together. A batch that is small, or
 //! need not be durable, is sent by the writer itself if it finds nobody at work: waking another thread would take
 //! longer than it saves.
 
@@ -20,8 +20,10 @@ use crate::failure::{Fatal, describe};
 const ROOM_BYTES: u64 = 256 << 10;
 /// Memory with which a batch begins.
 const BATCH_BYTES: usize = 256 << 10;
-/// Batches that are kept: one waits while another is made durable, and one is being filled.
-const SPARES_MAX: usize = 2;
+/// What waits to be made durable at most, before nothing more is decided.
+const WAITING_BYTES_MAX: u64 = 4 << 20;
+/// Batches that are kept.
+const SPARES_MAX: usize = 4;
 /// Bytes of a parcel that the writer makes durable itself at most.
 const ALONE_BYTES_MAX: u64 = 64 << 10;
 /// Room below which a full disk counts as full.
@@ -48,7 +50,7 @@ pub(crate) struct Outbox {
     state: Mutex<State>,
     /// There is work for the log's thread, or it is to end.
     pushed: Condvar,
-    /// The waiting parcel was taken.
+    /// The waiting parcels were taken.
     taken: Condvar,
     /// More is durable, segments are ready, or nothing more will be durable.
     advanced: Condvar,
@@ -68,8 +70,10 @@ pub(crate) struct Room {
 }
 
 struct State {
-    parcel: Option<Parcel>,
-    /// Whether somebody is making a parcel durable.
+    parcels: Vec<Parcel>,
+    /// What the waiting parcels have.
+    bytes_waiting: u64,
+    /// Whether somebody is making parcels durable.
     is_busy: bool,
     /// Empty batches with memory, to be used again.
     spares: Vec<Batch>,
@@ -89,7 +93,8 @@ struct State {
 impl Outbox {
     pub(crate) fn new(log: &SegmentLog<RealDisk>) -> Self {
         let state = State {
-            parcel: None,
+            parcels: Vec::new(),
+            bytes_waiting: 0,
             is_busy: false,
             spares: Vec::new(),
             free: free(log),
@@ -106,11 +111,12 @@ impl Outbox {
         Outbox { state: Mutex::new(state), pushed, taken, advanced, keeper, batch_bytes_max, durable }
     }
 
-    /// Hands a parcel over; the one before must have been taken.
+    /// Hands a parcel over.
     pub(crate) fn push(&self, parcel: Parcel) {
         let mut state = self.lock();
         state.bytes_pending += parcel.batch.bytes();
-        state.parcel = Some(parcel);
+        state.bytes_waiting += parcel.batch.bytes();
+        state.parcels.push(parcel);
         self.pushed.notify_one();
     }
 
@@ -119,7 +125,7 @@ impl Outbox {
     pub(crate) fn begin_alone(&self, parcel: &Parcel) -> bool {
         let mut state = self.lock();
         let is_soon_sent = parcel.batch.bytes() <= ALONE_BYTES_MAX || parcel.needs <= state.durable;
-        let is_free = !state.is_busy && state.parcel.is_none() && state.fatal.is_none();
+        let is_free = !state.is_busy && state.parcels.is_empty() && state.fatal.is_none();
         if is_soon_sent && is_free {
             state.is_busy = true;
             state.bytes_pending += parcel.batch.bytes();
@@ -132,21 +138,21 @@ impl Outbox {
     pub(crate) fn pause(&self) {
         let mut state = self.lock();
         state.is_busy = false;
-        if state.parcel.is_some() {
+        if !state.parcels.is_empty() {
             self.pushed.notify_one();
         }
     }
 
-    /// Tells whether the last parcel was taken, and more can be made durable.
-    pub(crate) fn is_taken(&self) -> bool {
+    /// Tells whether another parcel may be handed over.
+    pub(crate) fn has_room(&self) -> bool {
         let state = self.lock();
-        state.parcel.is_none() && state.fatal.is_none()
+        state.bytes_waiting < WAITING_BYTES_MAX && state.fatal.is_none()
     }
 
-    /// Waits until the last parcel was taken. Fails when nothing can be made durable any more.
-    pub(crate) fn wait_until_taken(&self) -> Result<(), Fatal> {
+    /// Waits until another parcel may be handed over. Fails when nothing can be made durable any more.
+    pub(crate) fn wait_for_room(&self) -> Result<(), Fatal> {
         let mut state = self.lock();
-        while state.parcel.is_some() && state.fatal.is_none() {
+        while state.bytes_waiting >= WAITING_BYTES_MAX && state.fatal.is_none() {
             state = self.taken.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         state.fatal.clone().map_or(Ok(()), Err)
@@ -251,28 +257,23 @@ impl Outbox {
         self.lock().durable
     }
 
-    fn next(&self) -> Option<Parcel> {
+    /// Waits for parcels and takes all that wait; none when there will be no more.
+    fn next(&self) -> Vec<Parcel> {
         let mut state = self.lock();
-        loop {
-            if !state.is_busy {
-                if let Some(parcel) = state.parcel.take() {
-                    state.is_busy = true;
-                    self.taken.notify_all();
-                    return Some(parcel);
-                }
-                if state.closed {
-                    return None;
-                }
-            }
+        while state.is_busy || (state.parcels.is_empty() && !state.closed) {
             state = self.pushed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
+        state.is_busy = !state.parcels.is_empty();
+        state.bytes_waiting = 0;
+        self.taken.notify_all();
+        std::mem::take(&mut state.parcels)
     }
 
     pub(crate) fn fail(&self, fatal: &Fatal) {
         let mut state = self.lock();
         state.fatal = Some(fatal.clone());
         // Nobody is told anything any more.
-        state.parcel = None;
+        state.parcels.clear();
         self.taken.notify_all();
         self.advanced.notify_all();
     }
@@ -306,8 +307,12 @@ impl Releaser {
     /// Makes parcels durable until the outbox is closed or the disk fails.
     pub(crate) fn run(releaser: &Mutex<Self>, outbox: &Outbox) {
         let lock = || releaser.lock().unwrap_or_else(PoisonError::into_inner);
-        while let Some(parcel) = outbox.next() {
-            if lock().send(parcel).is_err() {
+        loop {
+            let parcels = outbox.next();
+            if parcels.is_empty() {
+                break;
+            }
+            if lock().send(parcels).is_err() {
                 return;
             }
             outbox.pause();
@@ -326,35 +331,41 @@ impl Releaser {
         self.outbox.finish();
     }
 
-    /// Makes a parcel durable and lets go what waited for it.
-    pub(crate) fn send(&mut self, parcel: Parcel) -> Result<(), Fatal> {
-        self.try_send(parcel).inspect_err(|fatal| self.outbox.fail(fatal))
+    /// Makes parcels durable and lets go what waited for them.
+    pub(crate) fn send(&mut self, parcels: Vec<Parcel>) -> Result<(), Fatal> {
+        self.try_send(parcels).inspect_err(|fatal| self.outbox.fail(fatal))
     }
 
-    fn try_send(&mut self, parcel: Parcel) -> Result<(), Fatal> {
-        let Parcel { mut batch, releases, upto, needs } = parcel;
-        let bytes = batch.bytes();
-        if !batch.is_empty() {
-            let expected = Seq(upto.0 - batch.count());
-            let appended = self.log.append(expected, &mut batch, Class::Reserve);
-            appended.map_err(|error| Fatal::Append(describe(&error).into()))?;
+    fn try_send(&mut self, parcels: Vec<Parcel>) -> Result<(), Fatal> {
+        let (mut bytes, mut needs) = (0, Seq(0));
+        let (mut spares, mut releases) =
+            (Vec::with_capacity(parcels.len()), Vec::with_capacity(parcels.len()));
+        for Parcel { mut batch, releases: waiting, upto, needs: of_parcel } in parcels {
+            bytes += batch.bytes();
+            needs = needs.max(of_parcel);
+            if !batch.is_empty() {
+                let expected = Seq(upto.0 - batch.count());
+                let appended = self.log.append(expected, &mut batch, Class::Reserve);
+                appended.map_err(|error| Fatal::Append(describe(&error).into()))?;
+            }
+            batch.clear();
+            spares.push(batch);
+            releases.push(waiting);
         }
         let is_durable = self.syncer.durable() >= needs;
         let durable = if is_durable { self.syncer.durable() } else { self.sync()? };
         debug_assert!(durable >= needs, "everything that was handed over was appended");
         self.look_for_room();
         let free = free(&self.log);
-        batch.clear();
         let mut state = self.outbox.lock();
         state.bytes_pending = state.bytes_pending.saturating_sub(bytes);
         (state.durable, state.free) = (durable, free);
-        if state.spares.len() < SPARES_MAX {
-            state.spares.push(batch);
-        }
+        state.spares.append(&mut spares);
+        state.spares.truncate(SPARES_MAX);
         drop(state);
         self.outbox.advanced.notify_all();
         self.outbox.durable.send_replace(durable);
-        for release in releases {
+        for release in releases.into_iter().flatten() {
             release();
         }
         Ok(())

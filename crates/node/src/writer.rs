@@ -18,8 +18,9 @@ use crate::mailman::Mailman;
 use crate::release::{Outbox, Parcel, Release, Releaser};
 use crate::turn::Turn;
 
-/// Bytes of a batch after which a turn ends; what was asked meanwhile comes into the next one.
-const TURN_BYTES: u64 = 4 << 20;
+/// Bytes of a batch after which a turn ends; what was asked meanwhile comes into the next one. While that is decided,
+/// this one is on its way to the disk.
+const TURN_BYTES: u64 = 256 << 10;
 /// How much later than planned the writer must wake for the machine to count as having slept.
 const GAP: Duration = Duration::from_secs(30);
 /// The longest wait of a writer that has nothing to do, because the wall clock may be set.
@@ -173,11 +174,11 @@ impl Place<'_> {
     /// takes to become durable.
     pub(crate) fn work(&mut self, seat: &Seat) -> bool {
         let worked = Writer::seated(seat, |writer| {
-            if !writer.outbox.is_taken() {
+            if !writer.outbox.has_room() {
                 return Ok(None);
             }
             writer.turn(self.queue.take(), false)?;
-            Ok(writer.outbox.is_taken().then(|| writer.clock.steady() + writer.wait()))
+            Ok(writer.outbox.has_room().then(|| writer.clock.steady() + writer.wait()))
         });
         // The thread finds a failure by itself, once it is awake.
         self.due = worked.unwrap_or_default();
@@ -215,7 +216,7 @@ impl Writer {
             let (wait, now) = Self::seated(seat, |this| Ok((this.wait(), this.clock.steady())))?;
             queue.sleep(now, wait);
             let is_over = Self::seated(seat, |this| {
-                this.outbox.wait_until_taken()?;
+                this.outbox.wait_for_room()?;
                 let asked = queue.take();
                 let is_over = asked.closed && asked.is_empty();
                 let slept = this.clock.steady().saturating_sub(planned.unwrap_or(now)) > GAP + wait;
@@ -303,7 +304,7 @@ impl Writer {
             self.outbox.push(parcel);
             return Ok(());
         }
-        self.releaser.lock().unwrap_or_else(PoisonError::into_inner).send(parcel)?;
+        self.releaser.lock().unwrap_or_else(PoisonError::into_inner).send(vec![parcel])?;
         self.outbox.pause();
         Ok(())
     }
