@@ -359,12 +359,15 @@ impl Releaser {
         let free = free(&self.log);
         let mut state = self.outbox.lock();
         state.bytes_pending = state.bytes_pending.saturating_sub(bytes);
+        let has_advanced = durable > state.durable;
         (state.durable, state.free) = (durable, free);
         state.spares.append(&mut spares);
         state.spares.truncate(SPARES_MAX);
         drop(state);
-        self.outbox.advanced.notify_all();
-        self.outbox.durable.send_replace(durable);
+        if has_advanced {
+            self.outbox.advanced.notify_all();
+            self.outbox.durable.send_replace(durable);
+        }
         for release in releases.into_iter().flatten() {
             release();
         }
