@@ -1,6 +1,7 @@
 //! Starting: from the newest snapshot and the tail of the log to a running node.
 
 use std::ops::ControlFlow;
+use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -13,7 +14,7 @@ use tokio::sync::watch;
 use crate::bell::Bell;
 use crate::clock::{BusTime, Clock, SystemRandom};
 use crate::counters::Counters;
-use crate::failure::StartError;
+use crate::failure::{Fatal, StartError};
 use crate::handle::Node;
 use crate::mailman::Mailman;
 use crate::release::{Outbox, Releaser};
@@ -145,7 +146,9 @@ struct Ends {
 impl Ends {
     /// Writes until the node is told to stop or the disk fails, and then sends everybody home.
     fn write(self, seat: &Seat) {
-        let ended = Writer::run(seat, &self.queue);
+        // Whatever was left half done then is nobody's to go on with.
+        let run = || Writer::run(seat, &self.queue);
+        let ended = panic::catch_unwind(AssertUnwindSafe(run)).unwrap_or(Err(Fatal::Panicked));
         self.queue.close();
         // Who still waits for an answer gets none.
         drop(self.queue.drain());

@@ -627,7 +627,7 @@ pub(crate) const TABLE: &[Setting] = &[
         "log.snapshot_bytes",
         Kind::Bytes { min: MIB, max: 1024 * GIB, set: |settings, bytes| settings.snapshot_bytes = bytes },
         "256MiB",
-        "After how many bytes of the log a snapshot is taken; fewer make for a faster start.",
+        "After how many bytes of the log a snapshot is taken; fewer make for a faster start. While the log grows fast it may be four times as many.",
     ),
     Setting::new(
         "log.keep",

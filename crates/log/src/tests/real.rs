@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use super::model::Random;
+use crate::disk::{Disk, DiskFile};
 use crate::{
     Batch, Class, Entry, Log, OpenError, Options, Reader, RealDisk, SegmentLog, Seq, Snapshots, Syncer,
     verify,
@@ -239,4 +240,54 @@ fn a_folder_that_cannot_be_written_is_refused() {
     }
     let refused = SegmentLog::open(RealDisk::new(folder.path()).unwrap(), options()).err();
     assert!(matches!(refused, Some(OpenError::ReadOnly(_))), "{refused:?}");
+}
+
+#[test]
+fn a_new_segment_is_all_zeros_wherever_it_lies() {
+    // The second is a file system in memory, where there is one: not every one writes past the memory.
+    let folders = [tempfile::tempdir().ok(), tempfile::tempdir_in("/dev/shm").ok()];
+    for folder in folders.into_iter().flatten() {
+        let disk = RealDisk::new(folder.path()).unwrap();
+        for (name, bytes) in [("whole", 3 << 20), ("odd", (1 << 20) + 700)] {
+            let file = disk.create(name).unwrap();
+            file.fill(bytes).unwrap();
+            let contents = std::fs::read(folder.path().join(name)).unwrap();
+            assert_eq!(contents.len() as u64, bytes, "{name}");
+            assert!(contents.iter().all(|byte| *byte == 0), "{name}");
+            // What is written to it later is of any size.
+            assert_eq!(file.write_at(b"odd", 17).unwrap(), 3);
+        }
+    }
+}
+
+#[test]
+fn what_was_let_go_of_is_read_from_the_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let disk = RealDisk::new(folder.path()).unwrap();
+    let (mut log, _) = SegmentLog::open(disk, Options { recent_bytes: 100 << 10, ..options() }).unwrap();
+    let (mut syncer, keeper) = (log.syncer(), log.keeper());
+    let mut batch = Batch::new();
+    while log.keeper().extents().len() < 5 {
+        batch.clear();
+        let last = log.last();
+        for seq in last.0 + 1..=last.0 + count_after(last.0) {
+            batch.push(&record(seq));
+        }
+        log.append(last, &mut batch, Class::Normal).unwrap();
+        syncer.sync().unwrap();
+        keeper.keep().unwrap();
+    }
+    let mut seen = 0;
+    let visited = log.reader().scan(Seq(1), log.last(), &mut |entry| {
+        if let Entry::Record { seq, bytes, .. } = entry {
+            assert_eq!(bytes, record(seq.0));
+            seen += 1;
+        }
+        std::ops::ControlFlow::Continue(())
+    });
+    visited.unwrap();
+    assert_eq!(seen, log.last().0);
+    drop((log, syncer, keeper));
+    let disk = RealDisk::existing(folder.path()).unwrap();
+    assert!(verify(&disk).unwrap().is_whole());
 }

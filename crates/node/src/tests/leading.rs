@@ -1,0 +1,74 @@
+//! Who asks while the writer sleeps carries it out itself, with everything that this entails.
+
+use std::thread;
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use super::bus::{Bus, settings};
+
+/// Asks until something was carried out by whoever asked; the writer sleeps soon after it has nothing to do.
+async fn lead(bus: &Bus) {
+    let here = thread::current().id();
+    while bus.node.call(|_| thread::current().id()).await.unwrap() != here {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn an_idle_node_works_where_it_is_asked() {
+    let folder = TempDir::new().unwrap();
+    let bus = Bus::open(settings(folder.path())).await;
+    lead(&bus).await;
+    let first = bus.send("a", "first").await;
+    assert_eq!(bus.send("a", "first").await, first);
+    assert_eq!(bus.bodies(&bus.take(10).await), ["first"]);
+}
+
+#[tokio::test]
+async fn what_is_asked_and_given_up_is_carried_out_all_the_same() {
+    let folder = TempDir::new().unwrap();
+    let bus = Bus::open(settings(folder.path())).await;
+    lead(&bus).await;
+    let (told, tells) = tokio::sync::oneshot::channel();
+    let mut asked = Box::pin(bus.node.call(move |_| told.send(()).unwrap()));
+    // It is asked, and whoever asked lets the others go first.
+    assert!(poll_once(&mut asked).is_none());
+    drop(asked);
+    tells.await.unwrap();
+    lead(&bus).await;
+}
+
+#[tokio::test]
+async fn what_is_due_before_the_writer_wakes_is_done_in_time() {
+    let folder = TempDir::new().unwrap();
+    let bus = Bus::open(settings(folder.path())).await;
+    lead(&bus).await;
+    let wait = Some(Duration::from_millis(20));
+    let (_, awaited) = bus.send_kind("a", "hello?", message::Kind::Question, None, wait).await.unwrap();
+    // Without anybody who wakes it, it would sleep for ten seconds.
+    let outcome = tokio::time::timeout(Duration::from_secs(5), awaited.unwrap().outcome()).await;
+    assert!(matches!(outcome, Ok(Some(crate::Outcome::Nothing { .. }))));
+}
+
+#[tokio::test]
+async fn a_node_that_was_left_half_done_stops() {
+    let folder = TempDir::new().unwrap();
+    let bus = Bus::open(settings(folder.path())).await;
+    lead(&bus).await;
+    let node = bus.node.clone();
+    let fault = tokio::spawn(async move { node.call(|_| -> () { panic!("a fault, as planned") }).await });
+    assert!(fault.await.is_err(), "whoever asked met it");
+    let why = tokio::time::timeout(Duration::from_secs(5), bus.node.stopped()).await.unwrap();
+    assert_eq!(why.as_deref(), Some("a fault in the server: something was left half done"));
+    assert!(bus.node.call(|_| ()).await.is_err());
+}
+
+/// Polls once.
+fn poll_once<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
+    let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+    match std::pin::Pin::new(future).poll(&mut cx) {
+        std::task::Poll::Ready(output) => Some(output),
+        std::task::Poll::Pending => None,
+    }
+}
