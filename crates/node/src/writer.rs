@@ -73,11 +73,9 @@ impl Queue {
             return Err(CallError::Stopped);
         }
         state.jobs.push_back(job);
-        if state.is_led || state.sleeps_until.is_none() {
-            return Ok(None);
-        }
+        let Some(until) = state.sleeps_until.filter(|_| !state.is_led) else { return Ok(None) };
         state.is_led = true;
-        Ok(Some(Place { queue: self, due: None }))
+        Ok(Some(Place { queue: self, until, due: None }))
     }
 
     /// Says that whoever worked in place of the thread is done, and when the next thing is due; wakes the thread if it
@@ -159,6 +157,8 @@ impl State {
 /// The place of the thread, which sleeps; whoever has it works instead, and gives it back, however that ends.
 pub(crate) struct Place<'q> {
     queue: &'q Queue,
+    /// When the thread wakes by itself.
+    until: Duration,
     /// When the next thing is due, if the thread need not look for itself.
     due: Option<Duration>,
 }
@@ -174,7 +174,9 @@ impl Place<'_> {
     /// takes to become durable.
     pub(crate) fn work(&mut self, seat: &Seat) -> bool {
         let worked = Writer::seated(seat, |writer| {
-            if !writer.outbox.has_room() {
+            // After the machine slept, the thread gives everybody a grace first.
+            let is_overdue = writer.clock.steady() > self.until + GAP;
+            if is_overdue || !writer.outbox.has_room() {
                 return Ok(None);
             }
             writer.turn(self.queue.take(), false)?;
