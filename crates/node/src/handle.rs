@@ -124,11 +124,13 @@ impl Node {
     }
 
     /// Asks for something that somebody waits for. If nobody is at work it is carried out here, together with what
-    /// everybody else asks who is ready to.
+    /// everybody else asks who is ready to; if there was nobody else of late, at once.
     async fn ask(&self, job: Job) -> Result<(), CallError> {
         let Some(mut place) = self.inner.queue.push_or_lead(job)? else { return Ok(()) };
-        for _ in 0..TURNS_MAX {
-            tokio::task::yield_now().await;
+        for turn in 0..TURNS_MAX {
+            if turn > 0 || place.is_for_others() {
+                tokio::task::yield_now().await;
+            }
             if !place.work(&self.inner.seat) {
                 break;
             }

@@ -21,6 +21,10 @@ use crate::turn::Turn;
 /// Bytes of a batch after which a turn ends; what was asked meanwhile comes into the next one. While that is decided,
 /// this one is on its way to the disk.
 const TURN_BYTES: u64 = 256 << 10;
+/// After how many turns in a row for one alone others are no longer let go first.
+const ALONE_MIN: u32 = 8;
+/// After how many they are, once, to see whether there are any.
+const ALONE_MAX: u32 = 24;
 /// How much later than planned the writer must wake for the machine to count as having slept.
 const GAP: Duration = Duration::from_secs(30);
 /// The longest wait of a writer that has nothing to do, because the wall clock may be set.
@@ -45,6 +49,8 @@ struct State {
     sleeps_until: Option<Duration>,
     /// Whether somebody works in its place.
     is_led: bool,
+    /// How many turns in a row had no more than one thing to do; fewer after a look for others.
+    alone: u32,
 }
 
 /// What the writer finds when it looks.
@@ -75,7 +81,8 @@ impl Queue {
         state.jobs.push_back(job);
         let Some(until) = state.sleeps_until.filter(|_| !state.is_led) else { return Ok(None) };
         state.is_led = true;
-        Ok(Some(Place { queue: self, until, due: None }))
+        let is_alone = state.alone >= ALONE_MIN;
+        Ok(Some(Place { queue: self, until, is_alone, due: None }))
     }
 
     /// Says that whoever worked in place of the thread is done, and when the next thing is due; wakes the thread if it
@@ -124,6 +131,12 @@ impl Queue {
     /// Takes everything that was asked.
     fn take(&self) -> Asked {
         let mut state = self.lock();
+        state.alone = match state.alone {
+            _ if state.jobs.len() > 1 => 0,
+            // It is time to look.
+            ALONE_MAX => ALONE_MIN - 1,
+            alone => alone + 1,
+        };
         Asked {
             jobs: std::mem::take(&mut state.jobs),
             returns: std::mem::take(&mut state.returns),
@@ -159,6 +172,8 @@ pub(crate) struct Place<'q> {
     queue: &'q Queue,
     /// When the thread wakes by itself.
     until: Duration,
+    /// Whether most likely nobody else is about to ask for something.
+    is_alone: bool,
     /// When the next thing is due, if the thread need not look for itself.
     due: Option<Duration>,
 }
@@ -170,6 +185,11 @@ impl Drop for Place<'_> {
 }
 
 impl Place<'_> {
+    /// Tells whether others who are ready to ask should be let go first.
+    pub(crate) fn is_for_others(&self) -> bool {
+        !self.is_alone
+    }
+
     /// Carries out what was asked, and tells whether more was asked meanwhile. Blocks for as long as a small batch
     /// takes to become durable.
     pub(crate) fn work(&mut self, seat: &Seat) -> bool {
