@@ -95,15 +95,21 @@ pub(crate) fn write_full<F: DiskFile>(file: &F, bytes: &[u8], offset: u64) -> io
     Ok(())
 }
 
+/// How much of the same is written at once.
+pub(crate) const PIECE_BYTES: usize = 1 << 20;
+
 /// Writes zeros from one offset to another, in pieces.
 pub(crate) fn write_zeros<F: DiskFile>(file: &F, from: u64, to: u64) -> io::Result<()> {
-    const PIECE: usize = 1 << 20;
-    let piece = (to.saturating_sub(from)).min(PIECE as u64);
-    let zeros = vec![0; usize::try_from(piece).unwrap_or(PIECE)];
+    let bytes = to.saturating_sub(from).min(PIECE_BYTES as u64);
+    write_again(file, &vec![0; usize::try_from(bytes).unwrap_or(PIECE_BYTES)], from, to)
+}
+
+/// Writes a piece again and again from one offset to another, the last time as much of it as fits.
+pub(crate) fn write_again<F: DiskFile>(file: &F, piece: &[u8], from: u64, to: u64) -> io::Result<()> {
     let mut offset = from;
     while offset < to {
-        let count = (to - offset).min(piece);
-        write_full(file, &zeros[..usize::try_from(count).unwrap_or(PIECE)], offset)?;
+        let count = (to - offset).min(piece.len() as u64);
+        write_full(file, &piece[..usize::try_from(count).unwrap_or(piece.len())], offset)?;
         offset += count;
     }
     Ok(())

@@ -128,7 +128,7 @@ impl Node {
     async fn ask(&self, job: Job) -> Result<(), CallError> {
         let Some(mut place) = self.inner.queue.push_or_lead(job)? else { return Ok(()) };
         for turn in 0..TURNS_MAX {
-            if turn > 0 || place.is_for_others() {
+            if turn > 0 || !place.is_alone {
                 tokio::task::yield_now().await;
             }
             if !place.work(&self.inner.seat) {

@@ -63,26 +63,27 @@ pub(crate) struct Asked {
 impl Queue {
     /// Asks for something, for the thread to carry out.
     pub(crate) fn push(&self, job: Job) -> Result<(), CallError> {
-        let mut state = self.lock();
-        if state.closed {
-            return Err(CallError::Stopped);
-        }
-        state.jobs.push_back(job);
+        drop(self.let_in(job)?);
         self.asked.notify_one();
         Ok(())
     }
 
     /// Asks for something. If the thread sleeps, whoever asked gets its place, and is to work.
     pub(crate) fn push_or_lead(&self, job: Job) -> Result<Option<Place<'_>>, CallError> {
+        let mut state = self.let_in(job)?;
+        let Some(until) = state.sleeps_until.filter(|_| !state.is_led) else { return Ok(None) };
+        state.is_led = true;
+        let is_alone = state.alone >= ALONE_MIN;
+        Ok(Some(Place { queue: self, until, is_alone, due: None }))
+    }
+
+    fn let_in(&self, job: Job) -> Result<MutexGuard<'_, State>, CallError> {
         let mut state = self.lock();
         if state.closed {
             return Err(CallError::Stopped);
         }
         state.jobs.push_back(job);
-        let Some(until) = state.sleeps_until.filter(|_| !state.is_led) else { return Ok(None) };
-        state.is_led = true;
-        let is_alone = state.alone >= ALONE_MIN;
-        Ok(Some(Place { queue: self, until, is_alone, due: None }))
+        Ok(state)
     }
 
     /// Says that whoever worked in place of the thread is done, and when the next thing is due; wakes the thread if it
@@ -173,7 +174,7 @@ pub(crate) struct Place<'q> {
     /// When the thread wakes by itself.
     until: Duration,
     /// Whether most likely nobody else is about to ask for something.
-    is_alone: bool,
+    pub(crate) is_alone: bool,
     /// When the next thing is due, if the thread need not look for itself.
     due: Option<Duration>,
 }
@@ -185,11 +186,6 @@ impl Drop for Place<'_> {
 }
 
 impl Place<'_> {
-    /// Tells whether others who are ready to ask should be let go first.
-    pub(crate) fn is_for_others(&self) -> bool {
-        !self.is_alone
-    }
-
     /// Carries out what was asked, and tells whether more was asked meanwhile. Blocks for as long as a small batch
     /// takes to become durable.
     pub(crate) fn work(&mut self, seat: &Seat) -> bool {

@@ -5,7 +5,9 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use super::{Disk, DiskFile, PAGE_BYTES, write_full, write_zeros};
+use super::{Disk, DiskFile};
+#[cfg(target_os = "linux")]
+use super::{PAGE_BYTES, PIECE_BYTES, write_again, write_zeros};
 
 const LOCK: &str = "lock";
 
@@ -143,8 +145,7 @@ impl DiskFile for File {
     #[cfg(target_os = "linux")]
     fn fill(&self, bytes: u64) -> io::Result<()> {
         // Zeros that nobody reads need no room in the system's memory. Not every file system can do without.
-        let filled = fill_past_memory(self, bytes);
-        match filled {
+        match fill_past_memory(self, bytes) {
             Err(error)
                 if error.kind() == ErrorKind::InvalidInput || error.kind() == ErrorKind::Unsupported =>
             {
@@ -168,19 +169,12 @@ impl DiskFile for File {
 #[cfg(target_os = "linux")]
 fn fill_past_memory(file: &File, bytes: u64) -> io::Result<()> {
     use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
-    const PIECE: usize = 1 << 20;
     let flags = fcntl_getfl(file)?;
-    let memory = vec![0; PIECE + PAGE_BYTES];
+    let memory = vec![0; PIECE_BYTES + PAGE_BYTES];
     let begin = memory.as_ptr().align_offset(PAGE_BYTES);
-    let zeros = memory.get(begin..begin + PIECE).ok_or(ErrorKind::InvalidInput)?;
+    let zeros = memory.get(begin..begin + PIECE_BYTES).ok_or(ErrorKind::InvalidInput)?;
     fcntl_setfl(file, flags | OFlags::DIRECT)?;
-    let mut offset = 0;
-    let mut filled = Ok(());
-    while offset < bytes && filled.is_ok() {
-        let count = (bytes - offset).min(PIECE as u64);
-        filled = write_full(file, &zeros[..usize::try_from(count).unwrap_or(PIECE)], offset);
-        offset += count;
-    }
+    let filled = write_again(file, zeros, 0, bytes);
     fcntl_setfl(file, flags)?;
     filled
 }
