@@ -53,6 +53,8 @@ pub enum Receipts {
     Full,
     /// The id, the stage, and whether it was a duplicate.
     Brief,
+    /// As brief, and one for all messages that became durable together: [`SocketItem::Receipts`].
+    Together,
 }
 
 /// How one document is sent through a socket.
@@ -123,6 +125,7 @@ impl Client {
         let receipts = match options.receipts {
             Receipts::Full => "full",
             Receipts::Brief => "brief",
+            Receipts::Together => "together",
         };
         let target = Target::new("/v1/agents")
             .segment(agent)

@@ -5,6 +5,7 @@
 
 mod broker_bytes;
 mod dialects;
+mod frames;
 mod json_text;
 mod lexicon_pair;
 mod log_folder;
@@ -25,6 +26,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("channel", dialects::channel),
     ("comms", dialects::comms),
     ("coord", dialects::coord),
+    ("frames", frames::run),
     ("json", json_text::run),
     ("lexicon_compare", lexicon_pair::compare),
     ("lexicon_document", lexicon_pair::document),

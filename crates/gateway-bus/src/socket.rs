@@ -1,12 +1,11 @@
 //! The socket: one `AgentMessage` a frame, both ways.
 
-use axum::extract::ws::WebSocketUpgrade;
-use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::{RawQuery, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use dialect::Name;
 use gateway::plain::{self, Manner, Refused};
+use gateway::websocket::Upgrade;
 use gateway::{Answer, Hub, Problem, Query, Retry};
 
 use crate::refusal;
@@ -27,13 +26,13 @@ pub(crate) async fn open(
     State(hub): State<Hub>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    upgrade: Result<Upgrade, Problem>,
 ) -> Result<Response, Problem> {
     let query = Query(query.as_deref());
     let name = query.get("agent_id")?;
     let name = name.ok_or_else(|| Problem::bad_request("say who you are: /bus?agent_id=…"))?.into_owned();
     let shown = gateway::shown(&hub, &headers, query)?;
-    plain::open(hub, MANNER, name, shown, upgrade)
+    plain::open(hub, MANNER, name, shown, upgrade?)
 }
 
 /// Tells a peer that its message was refused, by a message of the type `error`.

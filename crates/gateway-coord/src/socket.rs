@@ -1,12 +1,11 @@
 //! The socket: one typed message a frame, both ways.
 
-use axum::extract::ws::WebSocketUpgrade;
-use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::{RawQuery, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use dialect::Name;
 use gateway::plain::{self, Manner, Refused};
+use gateway::websocket::Upgrade;
 use gateway::{Answer, At, Code, Hub, Problem, Query};
 
 use crate::report::{SYSTEM, report};
@@ -20,11 +19,11 @@ pub(crate) async fn open(
     At(name): At<String>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    upgrade: Result<Upgrade, Problem>,
 ) -> Result<Response, Problem> {
     debug_assert_eq!(MANNER.nobody, Code::UnknownAgent.name(), "one word for one idea");
     let shown = gateway::shown(&hub, &headers, Query(query.as_deref()))?;
-    plain::open(hub, MANNER, name, shown, upgrade)
+    plain::open(hub, MANNER, name, shown, upgrade?)
 }
 
 /// Tells a peer that its message was refused, by a message of the type `ERROR_REPORT`.

@@ -1,15 +1,13 @@
 //! The shared state: all of it, one change of it, and a socket that tells what changes.
 
 use axum::extract::RawQuery;
-use axum::extract::ws::rejection::WebSocketUpgradeRejection;
-use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use gateway::socket::{CLOSE_POLICY, CLOSE_STOPPING, Pings, WRITE_TIME, close, limited};
+use gateway::socket::{CLOSE_NORMAL, CLOSE_STOPPING, Pings, close, limited, too_many_pings};
 use gateway::state::{Follower, StateUpdate, Told, shared_state};
-use gateway::{Answer, Body, Caller, Code, Hub, Principal, Problem, Query};
+use gateway::websocket::{Heard, Sink, Upgrade, WebSocket};
+use gateway::{Answer, Body, Caller, Hub, Principal, Problem, Query};
 use message::Seq;
-use tokio::time::timeout;
 
 /// Shows all of it.
 pub(crate) async fn show(caller: Caller) -> Result<Response, Problem> {
@@ -29,52 +27,55 @@ pub(crate) async fn follow(
     caller: Caller,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    upgrade: Result<Upgrade, Problem>,
 ) -> Result<Response, Problem> {
-    let upgrade = upgrade.map_err(|error| Problem::new(Code::NotAnUpgrade, error.to_string()))?;
+    let upgrade = upgrade?;
     let query = Query(query.as_deref());
     let after = query.number("after")?.map(Seq);
     let token = gateway::shown(&caller.hub, &headers, query)?.token;
     let connection = caller.hub.count_connection(&caller.principal)?;
     let Caller { hub, principal } = caller;
     let follower = Follower::new(hub.clone(), principal.clone(), token, after, connection);
-    Ok(limited(&hub, upgrade).on_upgrade(async move |socket| tell(&hub, &principal, follower, socket).await))
+    Ok(limited(&hub, upgrade).serve(async move |socket| tell(&hub, &principal, follower, socket).await))
 }
 
 /// Tells what changes until either side is gone. What the peer says changes nothing.
-async fn tell(hub: &Hub, principal: &Principal, mut follower: Follower, mut socket: WebSocket) {
+async fn tell(hub: &Hub, principal: &Principal, mut follower: Follower, socket: WebSocket) {
+    let WebSocket { mut frames, mut sink } = socket;
     let mut pings = Pings::new();
     let bye = loop {
-        let told = tokio::select! {
-            told = follower.next() => told,
-            heard = socket.recv() => match heard {
-                Some(Ok(Message::Ping(_))) if pings.is_one_too_many() => break close(CLOSE_POLICY, "too many pings"),
-                Some(Ok(Message::Close(_)) | Err(_)) | None => return,
-                Some(Ok(_)) => {
+        tokio::select! {
+            told = follower.next() => {
+                let Some(told) = told else { break close(CLOSE_STOPPING, "stopped") };
+                told.iter().for_each(|one| write(one, &mut sink));
+            }
+            heard = frames.recv() => match heard {
+                Some(Heard::Ping(_)) if pings.is_one_too_many() => break too_many_pings(),
+                Some(Heard::Close) => break close(CLOSE_NORMAL, ""),
+                None => return,
+                Some(heard) => {
+                    if let Heard::Ping(payload) = heard {
+                        sink.pong(&payload);
+                    }
                     hub.count_frames(principal, 1).await;
-                    continue;
                 }
             },
-        };
-        let Some(told) = told else { break close(CLOSE_STOPPING, "stopped") };
-        for one in &told {
-            if !matches!(timeout(WRITE_TIME, socket.send(frame(one))).await, Ok(Ok(()))) {
-                return;
-            }
+        }
+        if sink.flush().await.is_none() {
+            return;
         }
     };
-    // Whoever does not listen is not told.
-    drop(timeout(WRITE_TIME, socket.send(Message::Close(Some(bye)))).await);
+    sink.close(bye).await;
 }
 
 /// Writes a frame: the `StateUpdate`, with the place of its event beside it.
-fn frame(told: &Told) -> Message {
+fn write(told: &Told, sink: &mut Sink) {
     match told {
         Told::Update(seq, update) => {
             let members = update.strip_prefix('{').unwrap_or(update);
-            Message::text(format!("{{\"seq\":{seq},{members}"))
+            sink.text(&format!("{{\"seq\":{seq},{members}"));
         }
-        Told::Resync(seq) => Message::text(Answer::new().number("seq", seq.0).flag("resync", true).end()),
-        Told::Nothing => Message::Ping(axum::body::Bytes::new()),
+        Told::Resync(seq) => sink.text(&Answer::new().number("seq", seq.0).flag("resync", true).end()),
+        Told::Nothing => sink.ping(&[]),
     }
 }

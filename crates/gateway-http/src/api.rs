@@ -454,7 +454,12 @@ pub(crate) static CALLS: &[Call] = &[
             AGENT,
             DIALECT_OUT,
             param("lease", Place::Query, Kind::Duration, "how long each delivery is leased"),
-            param("receipts", Place::Query, Kind::Words(&["full", "brief"]), "how much receipts say"),
+            param(
+                "receipts",
+                Place::Query,
+                Kind::Words(&["full", "brief", "together"]),
+                "how much receipts say",
+            ),
         ],
         body: None,
         gives: &[(101, Form::Upgrade)],

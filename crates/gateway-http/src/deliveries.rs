@@ -60,6 +60,11 @@ fn speakers(caller: &Caller) -> Vec<AgentKey> {
 }
 
 impl Settling {
+    /// Says that a delivery arrived, and nothing else.
+    pub(crate) fn ack(delivery: DeliveryId) -> Self {
+        Settling { delivery, what: What::Ack { by: String::new() } }
+    }
+
     /// Reads what is said of a delivery.
     pub(crate) fn read(delivery: &str, what: &str, fields: &Fields<'_>) -> Result<Self, Problem> {
         let unknown = |_| Problem::new(gateway::Code::UnknownDelivery, "there is no such delivery");

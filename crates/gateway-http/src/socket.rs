@@ -11,15 +11,13 @@ mod reader;
 mod tests;
 mod writer;
 
-use axum::extract::ws::rejection::WebSocketUpgradeRejection;
-use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
 use axum::extract::{RawQuery, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use dialect::Name;
-use futures_util::StreamExt;
-use gateway::socket::{CLOSE_POLICY, LOGIN_TIME, Login, Peer, WORK_MAX, WRITE_TIME, close, limited};
-use gateway::{Answer, At, Code, Hub, Problem, Query};
+use gateway::socket::{CLOSE_POLICY, LOGIN_TIME, Login, Peer, WORK_MAX, close, limited};
+use gateway::websocket::{Frames, Heard, Sink, Upgrade, WebSocket};
+use gateway::{Answer, At, Hub, Problem, Query};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
@@ -40,6 +38,8 @@ struct Wanted {
 enum Receipts {
     Full,
     Brief,
+    /// As brief, and one for all messages that became durable together.
+    Together,
 }
 
 /// Opens a socket. A token in the head is checked before; without one the first frame must show it.
@@ -48,14 +48,16 @@ pub(crate) async fn open(
     At(name): At<String>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    upgrade: Result<Upgrade, Problem>,
 ) -> Result<Response, Problem> {
     let query = Query(query.as_deref());
     let receipts = match query.get("receipts")?.as_deref() {
         None | Some("full") => Receipts::Full,
         Some("brief") => Receipts::Brief,
+        Some("together") => Receipts::Together,
         Some(other) => {
-            return Err(Problem::bad_request(format!("receipts are full or brief, not {other:?}")));
+            let detail = format!("receipts are full, brief or together, not {other:?}");
+            return Err(Problem::bad_request(detail));
         }
     };
     let lease_ms = query.duration_ms("lease")?.unwrap_or(hub.limits().lease_ms);
@@ -63,14 +65,13 @@ pub(crate) async fn open(
     let shown = gateway::shown(&hub, &headers, query)?;
     let is_known = shown.is_any || hub.is_open();
     let login = if is_known { Some(Login::new(&hub, &wanted.name, shown.token)?) } else { None };
-    let upgrade = upgrade.map_err(|error| Problem::new(Code::NotAnUpgrade, error.to_string()))?;
-    Ok(limited(&hub, upgrade).on_upgrade(async move |socket| serve(hub, wanted, login, socket).await))
+    Ok(limited(&hub, upgrade?).serve(async move |socket| serve(hub, wanted, login, socket).await))
 }
 
 async fn serve(hub: Hub, wanted: Wanted, login: Option<Login>, mut socket: WebSocket) {
     let login = match login {
         Some(login) => Ok(login),
-        None => first_frame(&hub, &wanted, &mut socket).await,
+        None => first_frame(&hub, &wanted, &mut socket.frames).await,
     };
     let opened = match login {
         Ok(login) => Peer::open(&hub, login).await,
@@ -78,33 +79,30 @@ async fn serve(hub: Hub, wanted: Wanted, login: Option<Login>, mut socket: WebSo
     };
     match opened {
         Ok(peer) => talk(hub, wanted, peer, socket).await,
-        Err(problem) => refuse(socket, &problem).await,
+        Err(problem) => refuse(socket.sink, &problem).await,
     }
 }
 
 /// Waits for the frame that shows a token.
-async fn first_frame(hub: &Hub, wanted: &Wanted, socket: &mut WebSocket) -> Result<Login, Problem> {
+async fn first_frame(hub: &Hub, wanted: &Wanted, frames: &mut Frames) -> Result<Login, Problem> {
     let no_token = || Problem::from(gateway::Denied::NoToken);
-    let first = timeout(LOGIN_TIME, socket.recv()).await.map_err(|_| no_token())?;
-    let Some(Ok(Message::Text(text))) = first else { return Err(no_token()) };
+    let first = timeout(LOGIN_TIME, frames.recv()).await.map_err(|_| no_token())?;
+    let Some(Heard::Text(text)) = first else { return Err(no_token()) };
     let token = Frame::read(&text).and_then(|frame| frame.token())?;
     Login::new(hub, &wanted.name, Some(token.ok_or_else(no_token)?))
 }
 
 /// Says why, and closes.
-async fn refuse(mut socket: WebSocket, problem: &Problem) {
-    let error = frame::error(None, None, problem);
-    let close = close(CLOSE_POLICY, problem.code.name());
-    // Whoever is refused may be gone already.
-    drop(timeout(WRITE_TIME, socket.send(Message::Text(error.into()))).await);
-    drop(timeout(WRITE_TIME, socket.send(Message::Close(Some(close)))).await);
+async fn refuse(mut sink: Sink, problem: &Problem) {
+    sink.text(&frame::error(None, None, problem));
+    sink.close(close(CLOSE_POLICY, problem.code.name())).await;
 }
 
 async fn talk(hub: Hub, wanted: Wanted, peer: Peer, socket: WebSocket) {
     let wishes = peer.wishes(wanted.lease_ms, "socket");
     let Ok(subscription) = hub.node().subscribe(wishes).await else { return };
     let credit = subscription.credit();
-    let (sink, frames) = socket.split();
+    let WebSocket { frames, sink } = socket;
     let (out, outs) = mpsc::channel(WORK_MAX);
     let name = hub.name_of(peer.login.agent.key);
     let ready = Answer::new().text("op", "ready").maybe("agent", name.as_ref().map(|name| name.as_str()));

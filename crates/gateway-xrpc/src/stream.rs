@@ -8,20 +8,17 @@ mod kept;
 mod places;
 mod wishes;
 
-use std::time::Duration;
-
 use axum::extract::RawQuery;
-use axum::extract::ws::rejection::WebSocketUpgradeRejection;
-use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade};
 use axum::http::HeaderMap;
 use axum::response::Response;
-use futures_util::stream::{SplitSink, SplitStream};
-use futures_util::{FutureExt, SinkExt, StreamExt};
-use gateway::socket::Pings;
-use gateway::{Code, OpenConnection, Problem, Query};
+use futures_util::FutureExt;
+use gateway::socket::{
+    CLOSE_NORMAL, CLOSE_POLICY, CLOSE_STOPPING, PING_TIME, Pings, SILENCE_TIME, WRITE_TIME, close, stops,
+};
+use gateway::websocket::{Frames, Heard, Sink, Upgrade, WebSocket};
+use gateway::{OpenConnection, Problem, Query};
 use message::Seq;
-use tokio::sync::watch;
-use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout, timeout_at};
+use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout_at};
 
 use crate::refused::Refused;
 use crate::visitor::{self, Visitor};
@@ -30,15 +27,8 @@ use wishes::Wishes;
 
 /// Bytes of what a subscriber says at most.
 const FRAME_BYTES_MAX: usize = 1 << 20;
-/// How long a subscriber may take to read what is written to it, and to say what it wants.
-const WRITE_TIME: Duration = Duration::from_secs(30);
-/// How often a silent subscriber is asked for a sign of life, and after how much silence it is cut.
-const PING_TIME: Duration = Duration::from_secs(30);
-const SILENCE_TIME: Duration = Duration::from_secs(90);
 
-const CLOSE_STOPPING: u16 = 1001;
 const CLOSE_UNREADABLE: u16 = 1007;
-const CLOSE_POLICY: u16 = 1008;
 const CLOSE_AGAIN: u16 = 1013;
 
 /// Somebody who follows.
@@ -48,7 +38,7 @@ struct Follower {
     wishes: Wishes,
     /// The last place of the log that was looked at.
     after: Seq,
-    sink: SplitSink<WebSocket, Message>,
+    sink: Sink,
     heard: Instant,
     pings: Pings,
     _connection: OpenConnection,
@@ -67,15 +57,13 @@ pub(crate) async fn subscribe(
     visitor: Visitor,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    upgrade: Result<Upgrade, Problem>,
 ) -> Result<Response, Refused> {
     let wishes = Wishes::of_query(Query(query.as_deref()))?;
     let connection = visitor.hub.count_connection_of(visitor.who)?;
-    let upgrade =
-        upgrade.map_err(|error| Refused::from(Problem::new(Code::NotAnUpgrade, error.to_string())))?;
-    let upgrade = upgrade.max_message_size(FRAME_BYTES_MAX).max_frame_size(FRAME_BYTES_MAX);
-    Ok(upgrade.on_upgrade(async move |socket| {
-        let (sink, said) = socket.split();
+    let upgrade = upgrade.map_err(Refused::from)?.of_bytes(FRAME_BYTES_MAX);
+    Ok(upgrade.serve(async move |socket| {
+        let WebSocket { frames: said, sink } = socket;
         let after = places::begin(&visitor.hub, wishes.cursor).await;
         let (heard, pings) = (Instant::now(), Pings::new());
         let follower =
@@ -85,7 +73,7 @@ pub(crate) async fn subscribe(
 }
 
 impl Follower {
-    async fn run(mut self, mut said: SplitStream<WebSocket>) {
+    async fn run(mut self, mut said: Frames) {
         let end = match self.greet(&mut said).await {
             Some(end) => end,
             None => match self.tell_kept(&mut said).await {
@@ -94,23 +82,21 @@ impl Follower {
             },
         };
         if let End::Told(code, reason) = end {
-            let frame = CloseFrame { code, reason: reason.into() };
-            // Whoever does not listen is not told.
-            drop(timeout(WRITE_TIME, self.sink.send(Message::Close(Some(frame)))).await);
+            self.sink.close(close(code, reason)).await;
         }
     }
 
     /// Waits until the subscriber has said what it wants, if it asked to be heard first.
-    async fn greet(&mut self, said: &mut SplitStream<WebSocket>) -> Option<End> {
+    async fn greet(&mut self, said: &mut Frames) -> Option<End> {
         let until = Instant::now() + WRITE_TIME;
         while self.wishes.awaits_hello {
-            match timeout_at(until, said.next()).await {
-                Ok(Some(Ok(message))) => {
-                    if let Err(end) = self.hear(&message) {
+            match timeout_at(until, said.recv()).await {
+                Ok(Some(heard)) => {
+                    if let Err(end) = self.hear(&heard).await {
                         return Some(end);
                     }
                 }
-                Ok(Some(Err(_)) | None) => return Some(End::Quiet),
+                Ok(None) => return Some(End::Quiet),
                 Err(_) => return Some(End::Told(CLOSE_POLICY, "no options_update came")),
             }
         }
@@ -118,20 +104,16 @@ impl Follower {
     }
 
     /// Writes what was written behind the cursor and is not in the log any more.
-    async fn tell_kept(&mut self, said: &mut SplitStream<WebSocket>) -> Result<(), End> {
+    async fn tell_kept(&mut self, said: &mut Frames) -> Result<(), End> {
         let unreadable = |_| End::Told(CLOSE_STOPPING, "the records cannot be read");
         let kept = Kept::behind(&self.visitor, self.wishes.cursor, &mut self.after).await;
         let Some(mut kept) = kept.map_err(unreadable)? else { return Ok(()) };
         while let Some(texts) = kept.next(&self.visitor, &self.wishes).await.map_err(unreadable)? {
-            for text in texts {
-                if !self.write(Message::Text(text.into())).await {
-                    return Err(End::Quiet);
-                }
-            }
-            while let Some(message) = said.next().now_or_never() {
-                match message {
-                    Some(Ok(message)) => self.hear(&message)?,
-                    Some(Err(_)) | None => return Err(End::Quiet),
+            self.write(&texts).await?;
+            while let Some(heard) = said.recv().now_or_never() {
+                match heard {
+                    Some(heard) => self.hear(&heard).await?,
+                    None => return Err(End::Quiet),
                 }
             }
             if *self.visitor.hub.stopping().borrow() || !self.is_welcome() {
@@ -141,7 +123,7 @@ impl Follower {
         Ok(())
     }
 
-    async fn follow(&mut self, said: &mut SplitStream<WebSocket>) -> End {
+    async fn follow(&mut self, said: &mut Frames) -> End {
         let mut durable = self.visitor.hub.node().watch_durable();
         let (mut stopping, mut changes) = (self.visitor.hub.stopping(), self.visitor.hub.registry_changes());
         let mut pings = interval_at(Instant::now() + PING_TIME, PING_TIME);
@@ -154,9 +136,9 @@ impl Follower {
             };
             tokio::select! {
                 biased;
-                message = said.next() => match message {
-                    Some(Ok(message)) => if let Err(end) = self.hear(&message) { return end; },
-                    Some(Err(_)) | None => return End::Quiet,
+                heard = said.recv() => match heard {
+                    Some(heard) => if let Err(end) = self.hear(&heard).await { return end; },
+                    None => return End::Quiet,
                 },
                 () = stops(&mut stopping) => return End::Told(CLOSE_STOPPING, "stopping"),
                 changed = changes.changed() => if changed.is_err() || !self.is_welcome() {
@@ -166,7 +148,9 @@ impl Follower {
                     if self.heard.elapsed() > SILENCE_TIME || !self.is_welcome() {
                         return End::Told(CLOSE_POLICY, "silent, or the token is good no more");
                     }
-                    if !self.write(Message::Ping(Default::default())).await { return End::Quiet; }
+                    self.sink.ping(&[]);
+                    self.sink.shrink();
+                    if self.sink.flush().await.is_none() { return End::Quiet; }
                 }
                 moved = durable.changed(), if !is_behind => if moved.is_err() {
                     return End::Told(CLOSE_STOPPING, "stopped");
@@ -186,28 +170,26 @@ impl Follower {
         }
         self.after = piece.upto;
         let texts = frames::write(&self.visitor, &self.wishes, &piece.events);
-        for text in texts {
-            if !self.write(Message::Text(text.into())).await {
-                return Err(End::Quiet);
-            }
-        }
+        self.write(&texts).await?;
         Ok(piece.is_behind)
     }
 
     /// Notes what the subscriber said.
-    fn hear(&mut self, message: &Message) -> Result<(), End> {
+    async fn hear(&mut self, heard: &Heard) -> Result<(), End> {
         self.heard = Instant::now();
-        match message {
-            Message::Text(text) => match self.wishes.update(text) {
+        match heard {
+            Heard::Text(text) => match self.wishes.update(text) {
                 Ok(()) => Ok(()),
                 Err(()) => Err(End::Told(CLOSE_UNREADABLE, "not an options_update")),
             },
-            Message::Binary(_) => Err(End::Told(CLOSE_UNREADABLE, "not text")),
-            Message::Ping(_) if self.pings.is_one_too_many() => {
-                Err(End::Told(CLOSE_POLICY, "too many pings"))
+            Heard::Binary => Err(End::Told(CLOSE_UNREADABLE, "not text")),
+            Heard::Ping(_) if self.pings.is_one_too_many() => Err(End::Told(CLOSE_POLICY, "too many pings")),
+            Heard::Ping(payload) => {
+                self.sink.pong(payload);
+                self.sink.flush().await.ok_or(End::Quiet)
             }
-            Message::Ping(_) | Message::Pong(_) => Ok(()),
-            Message::Close(_) => Err(End::Quiet),
+            Heard::Pong => Ok(()),
+            Heard::Close => Err(End::Told(CLOSE_NORMAL, "")),
         }
     }
 
@@ -222,13 +204,11 @@ impl Follower {
         }
     }
 
-    async fn write(&mut self, message: Message) -> bool {
-        matches!(timeout(WRITE_TIME, self.sink.send(message)).await, Ok(Ok(())))
+    async fn write(&mut self, texts: &[String]) -> Result<(), End> {
+        for text in texts {
+            self.sink.text(text);
+            self.sink.flush_much().await.ok_or(End::Quiet)?;
+        }
+        self.sink.flush().await.ok_or(End::Quiet)
     }
-}
-
-/// Waits until the bus stops.
-async fn stops(stopping: &mut watch::Receiver<bool>) {
-    // A hub that is gone has stopped.
-    drop(stopping.wait_for(|stops| *stops).await);
 }

@@ -37,6 +37,7 @@ pub mod tasks;
 mod token;
 mod vitals;
 pub mod waiting;
+pub mod websocket;
 mod work;
 
 #[cfg(test)]

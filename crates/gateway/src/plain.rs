@@ -13,17 +13,15 @@ mod writer;
 
 use std::sync::{Arc, Mutex};
 
-use axum::extract::ws::rejection::WebSocketUpgradeRejection;
-use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade};
 use axum::response::Response;
 use dialect::Name;
-use futures_util::{SinkExt, StreamExt};
 use json::Shallow;
 use message::{AgentName, Timestamp};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use crate::socket::{CLOSE_POLICY, LOGIN_TIME, Login, Peer, WORK_MAX, WRITE_TIME, close, limited};
+use crate::socket::{CLOSE_POLICY, LOGIN_TIME, Login, Peer, WORK_MAX, close, limited};
+use crate::websocket::{Frames, Heard, Upgrade, WebSocket};
 use crate::{Code, Denied, Hub, Named, Principal, Problem, Shown, Token};
 
 use ledger::Ledger;
@@ -70,15 +68,14 @@ pub fn open(
     manner: Manner,
     name: String,
     shown: Shown,
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    upgrade: Upgrade,
 ) -> Result<Response, Problem> {
-    let upgrade = upgrade.map_err(|error| Problem::new(Code::NotAnUpgrade, error.to_string()))?;
     let is_known = shown.is_any || hub.is_open();
     let principal = if is_known { Some(hub.principal(shown.token.as_ref())?) } else { None };
-    Ok(limited(&hub, upgrade).on_upgrade(async move |mut socket| {
+    Ok(limited(&hub, upgrade).serve(async move |mut socket| {
         let known = match principal {
             Some(principal) => Ok((principal, shown.token)),
-            None => first_frame(&hub, &mut socket).await,
+            None => first_frame(&hub, &mut socket.frames).await,
         };
         let login = known.and_then(|(principal, token)| log_in(&hub, &name, principal, token));
         let peer = match login {
@@ -90,7 +87,7 @@ pub fn open(
             Err(problem) => {
                 let is_nobody = problem.code == Code::UnknownAgent;
                 let reason = if is_nobody { manner.nobody } else { problem.code.name() };
-                end(&mut socket, close(CLOSE_POLICY, reason)).await;
+                socket.sink.close(close(CLOSE_POLICY, reason)).await;
             }
         }
     }))
@@ -110,10 +107,10 @@ fn shown_in(text: &str) -> Option<Option<Token>> {
     is_auth.then_some(token)
 }
 
-async fn first_frame(hub: &Hub, socket: &mut WebSocket) -> Result<(Principal, Option<Token>), Problem> {
+async fn first_frame(hub: &Hub, frames: &mut Frames) -> Result<(Principal, Option<Token>), Problem> {
     let no_token = || Problem::from(Denied::NoToken);
-    let first = timeout(LOGIN_TIME, socket.recv()).await.map_err(|_| no_token())?;
-    let Some(Ok(Message::Text(text))) = first else { return Err(no_token()) };
+    let first = timeout(LOGIN_TIME, frames.recv()).await.map_err(|_| no_token())?;
+    let Some(Heard::Text(text)) = first else { return Err(no_token()) };
     let token = shown_in(&text).flatten().ok_or_else(no_token)?;
     Ok((hub.principal(Some(&token))?, Some(token)))
 }
@@ -125,17 +122,12 @@ fn log_in(hub: &Hub, name: &str, principal: Principal, token: Option<Token>) -> 
     Ok(Login { principal, token, agent: Named { key, dialect } })
 }
 
-/// Closes a connection; whoever does not listen is not told.
-async fn end(sink: &mut (impl SinkExt<Message> + Unpin), frame: CloseFrame) {
-    drop(timeout(WRITE_TIME, sink.send(Message::Close(Some(frame)))).await);
-}
-
 async fn talk(hub: Hub, manner: Manner, peer: Peer, socket: WebSocket) {
     let wishes = peer.wishes(hub.limits().lease_ms, manner.by);
     let Ok(subscription) = hub.node().subscribe(wishes).await else { return };
     let credit = subscription.credit();
     let ledger = Arc::new(Mutex::new(Ledger::default()));
-    let (sink, frames) = socket.split();
+    let WebSocket { frames, sink } = socket;
     let (out, outs) = mpsc::channel(WORK_MAX);
     credit.add(WINDOW);
     let writer =

@@ -5,14 +5,15 @@
 
 use std::time::Duration;
 
-use axum::extract::ws::{CloseFrame, WebSocketUpgrade};
 use broker::{AgentKey, Command, Door, Reply, SessionKey};
 use message::DeliveryId;
 use node::Wishes;
 use tokio::sync::watch;
 use tokio::time::Instant;
+use websocket::Wrong;
 
 use crate::letters::BYTES_MAX;
+use crate::websocket::Upgrade;
 use crate::{Caller, Code, Hub, Named, OpenConnection, Principal, Problem, Token};
 
 /// How long somebody without a token in the head may take to show one.
@@ -34,16 +35,34 @@ pub const WORK_MAX: usize = 64;
 pub const LETTERS_MAX: u32 = 256;
 
 /// Why a connection is closed, as WebSocket codes.
+pub const CLOSE_NORMAL: u16 = 1000;
+/// The bus stops.
 pub const CLOSE_STOPPING: u16 = 1001;
 /// The peer may not be here, or not any more.
 pub const CLOSE_POLICY: u16 = 1008;
-/// The peer sent a frame that is too large.
-pub const CLOSE_TOO_LARGE: u16 = 1009;
 
 /// Bytes of a frame at most besides its document.
 const FRAME_BYTES: usize = 64 << 10;
-/// Bytes that are read at a time; the library clears as many for every read.
-const READ_BYTES: usize = 16 << 10;
+
+/// Why a connection is closed, as its peer is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CloseFrame {
+    /// The number.
+    pub code: u16,
+    /// A few words.
+    pub reason: &'static str,
+}
+
+/// How reading goes on after some frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// There may be more of what has come.
+    Here,
+    /// The next frame is not all there.
+    ToCome,
+    /// Nothing more is read, and the peer is told why.
+    Over(CloseFrame),
+}
 
 /// The pings of a peer, counted.
 #[derive(Debug)]
@@ -79,6 +98,13 @@ pub struct Session {
     hub: Hub,
     /// Its key.
     pub key: SessionKey,
+}
+
+impl Next {
+    /// Says goodbye to a peer that has said so.
+    pub fn goodbye() -> Self {
+        Next::Over(close(CLOSE_NORMAL, ""))
+    }
 }
 
 impl Pings {
@@ -166,9 +192,8 @@ impl Drop for Session {
 }
 
 /// Sets what frames of a socket may have at most.
-pub fn limited(hub: &Hub, upgrade: WebSocketUpgrade) -> WebSocketUpgrade {
-    let bytes_max = hub.limits().body_bytes_max + FRAME_BYTES;
-    upgrade.max_message_size(bytes_max).max_frame_size(bytes_max).read_buffer_size(READ_BYTES)
+pub fn limited(hub: &Hub, upgrade: Upgrade) -> Upgrade {
+    upgrade.of_bytes(hub.limits().body_bytes_max + FRAME_BYTES)
 }
 
 /// Says that deliveries were never written.
@@ -187,7 +212,27 @@ pub async fn stops(stopping: &mut watch::Receiver<bool>) {
     drop(stopping.wait_for(|stops| *stops).await.map(|_| ()));
 }
 
+/// Says that a peer sends too many pings.
+pub fn too_many_pings() -> CloseFrame {
+    close(CLOSE_POLICY, "too many pings")
+}
+
+/// Says what was wrong with a frame.
+pub fn wrong(wrong: Wrong) -> CloseFrame {
+    let reason = match wrong {
+        Wrong::TooLarge { .. } => Code::TooLarge.name(),
+        Wrong::NotText => "a text frame is UTF-8",
+        Wrong::NotMasked
+        | Wrong::Reserved
+        | Wrong::Opcode(_)
+        | Wrong::Control
+        | Wrong::Pieces
+        | Wrong::Close => "not a frame",
+    };
+    close(wrong.close_code(), reason)
+}
+
 /// Says why a connection is closed.
 pub fn close(code: u16, reason: &'static str) -> CloseFrame {
-    CloseFrame { code, reason: reason.into() }
+    CloseFrame { code, reason }
 }

@@ -66,7 +66,7 @@ impl Publish for Native {
                     self.writer.text(&[br#"{"op":"ack","delivery":""#, delivery, b"\"}"], out);
                     count += 1;
                 }
-                Frame::Text(text) if text.starts_with(br#"{"op":"receipt""#) => {}
+                Frame::Text(text) if text.starts_with(br#"{"op":"receipts""#) => {}
                 Frame::Text(text) => bail!("the bus said: {}", String::from_utf8_lossy(text)),
                 Frame::Ping(payload) => self.writer.pong(payload, out),
                 Frame::Pong => {}

@@ -12,7 +12,7 @@ use super::speech::{Consume, Publish};
 /// Deliveries for which there is credit at first; what is settled is replaced.
 const CREDIT: u64 = 512;
 
-/// Sends documents, each with its receipt in brief.
+/// Sends documents; receipts come for all that became durable together.
 pub(crate) struct Sender {
     writer: Writer,
     sent: u64,
@@ -28,7 +28,7 @@ pub(crate) struct Taker {
 
 /// Asks for the socket of an agent.
 pub(crate) fn hello(place: usize, token: &str) -> Vec<u8> {
-    upgrade(&format!("/v1/agents/{}/socket?receipts=brief&lease=60s", agent(place)), token)
+    upgrade(&format!("/v1/agents/{}/socket?receipts=together&lease=60s", agent(place)), token)
 }
 
 /// Asks for the socket at a path.
@@ -77,7 +77,7 @@ impl Publish for Sender {
         let mut count = 0;
         while let Some((frame, length)) = frames::read(input.rest())? {
             match frame {
-                Frame::Text(text) if text.starts_with(br#"{"op":"receipt""#) => count += 1,
+                Frame::Text(text) if text.starts_with(br#"{"op":"receipts""#) => count += count_in(text)?,
                 Frame::Text(text) => bail!("the bus said: {}", String::from_utf8_lossy(text)),
                 Frame::Ping(payload) => self.writer.pong(payload, out),
                 Frame::Pong => {}
@@ -151,6 +151,13 @@ impl Consume for Taker {
         }
         Ok(settled)
     }
+}
+
+/// Finds how many messages a receipt tells of.
+fn count_in(text: &[u8]) -> anyhow::Result<u64> {
+    let start = after(text, br#""count":"#).context("a receipt without a count")?;
+    let digits = text[start..].iter().take_while(|byte| byte.is_ascii_digit());
+    Ok(digits.fold(0, |count, digit| count * 10 + u64::from(digit - b'0')))
 }
 
 /// Finds the id of a delivery.

@@ -92,7 +92,7 @@ fn answers_are_counted_whole_wherever_they_are_cut() {
     let nats = "INFO {}\r\nMSG i 1 6\r\n{\"a\"}\n\r\nPING\r\nMSG i 1 2\r\n{}\r\n";
     let redis = "$3\r\n1-0\r\n$3\r\n2-0\r\n";
     let http = "HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\n{}".repeat(2);
-    let receipt = br#"{"op":"receipt","ref":"0"}"#;
+    let receipt = br#"{"op":"receipts","upto":"0","count":1}"#;
     let socket = [&[0x81, receipt.len() as u8][..], receipt].concat().repeat(2);
     for cut in 0..socket.len().max(http.len()) {
         counts(&mut nats::Single::new(0), nats.as_bytes(), cut);

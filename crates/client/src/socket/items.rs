@@ -15,6 +15,8 @@ use crate::{ClientError, messages, read};
 pub enum SocketItem {
     /// What became of a document that was sent.
     Receipt(SocketReceipt),
+    /// That several documents were stored: all up to one that are not told of by themselves.
+    Receipts(SocketReceipts),
     /// The reply that a send waited for.
     Reply(SocketReply),
     /// A message for this agent.
@@ -41,6 +43,18 @@ pub struct SocketReceipt {
     /// Whether it had come before.
     pub duplicate: bool,
     full: Option<Utf8Bytes>,
+}
+
+/// One receipt for several documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SocketReceipts {
+    /// The number that sending the last of them returned.
+    pub upto: u64,
+    /// How many they are.
+    pub count: u64,
+    /// The id of the last.
+    pub id: MessageId,
 }
 
 /// A reply that was waited for.
@@ -133,6 +147,8 @@ struct Found<'t> {
     attempt: Option<u64>,
     document: Option<Range<usize>>,
     is_full: bool,
+    upto: Option<u64>,
+    count: Option<u64>,
 }
 
 /// Reads a frame.
@@ -149,6 +165,11 @@ pub(crate) fn read(frame: Utf8Bytes) -> Result<SocketItem, ClientError> {
             let full = is_full.then_some(frame);
             Ok(SocketItem::Receipt(SocketReceipt { reference, id, stage, duplicate, full }))
         }
+        "receipts" => Ok(SocketItem::Receipts(SocketReceipts {
+            upto: found.upto.ok_or_else(|| read::missing("upto"))?,
+            count: found.count.ok_or_else(|| read::missing("count"))?,
+            id: found.id.ok_or_else(|| read::missing("id"))?,
+        })),
         "deliver" => {
             let delivery = found.delivery.ok_or_else(|| read::missing("delivery"))?;
             let id = found.id.ok_or_else(|| read::missing("id"))?;
@@ -190,6 +211,8 @@ fn find(frame: &str) -> Found<'_> {
             "duplicate" => found.duplicate = word == "true",
             "attempt" => found.attempt = word.parse().ok(),
             "document" => found.document = Some(place),
+            "upto" => found.upto = word.parse().ok(),
+            "count" => found.count = word.parse().ok(),
             "recipients" => found.is_full = true,
             // What else a frame has is looked up when it is asked for.
             _ => {}

@@ -68,6 +68,10 @@ fn items_are_read() {
     assert_eq!(receipt.id.to_string(), id);
     assert!(receipt.full().unwrap().is_none());
 
+    let together = format!(r#"{{"op":"receipts","upto":"9","count":8,"stage":"stored","id":"{id}"}}"#);
+    let SocketItem::Receipts(receipts) = read(together).unwrap() else { panic!("no receipts") };
+    assert_eq!((receipts.upto, receipts.count, receipts.id.to_string().as_str()), (9, 8, id));
+
     let delivered = format!(
         r#"{{"op":"deliver","delivery":"{id}","id":"{id}","attempt":2,"from":"a\u0041","dialect":"wire","document":{{"text":"}}\"{{"}}}}"#
     );

@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::{ConnectInfo, WebSocketUpgrade};
+use axum::extract::ConnectInfo;
 use axum::routing::{get, post};
-use futures_util::StreamExt;
+use gateway::websocket::{Heard, Upgrade, WebSocket};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{oneshot, watch};
@@ -134,7 +134,7 @@ fn routes() -> Router {
         .route("/forever", get(async || std::future::pending::<String>().await))
         .route("/endless", get(async || Body::from_stream(endless())))
         .route("/panic", get(panics))
-        .route("/socket", get(async |upgrade: WebSocketUpgrade| upgrade.on_upgrade(echo)))
+        .route("/socket", get(async |upgrade: Upgrade| upgrade.of_bytes(1 << 20).serve(echo)))
 }
 
 fn endless() -> impl futures_util::Stream<Item = Result<Bytes, std::convert::Infallible>> {
@@ -145,9 +145,10 @@ async fn panics() -> String {
     panic!("planted")
 }
 
-async fn echo(mut socket: axum::extract::ws::WebSocket) {
-    while let Some(Ok(message)) = socket.next().await {
-        if socket.send(message).await.is_err() {
+async fn echo(mut socket: WebSocket) {
+    while let Some(Heard::Text(text)) = socket.frames.recv().await {
+        socket.sink.text(&text);
+        if socket.sink.flush().await.is_none() {
             return;
         }
     }

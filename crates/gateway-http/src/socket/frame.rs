@@ -3,7 +3,7 @@
 use dialect::Name;
 use gateway::{Answer, Code, Problem, Token};
 use json::{Limits, Scan, Shallow};
-use message::Skimmed;
+use message::{DeliveryId, Skimmed};
 
 /// Bytes of a reference at most.
 const REFERENCE_BYTES_MAX: usize = 256;
@@ -21,22 +21,32 @@ pub(super) struct Frame<'a> {
     has_wishes: bool,
 }
 
-/// A frame that sends an ordinary document and says nothing else, read in one pass.
+/// A frame of the kinds that come in great numbers and that says nothing unusual, read in one pass.
 #[derive(Debug)]
 pub(super) struct Ordinary<'a> {
     /// What the peer calls the frame, as it wrote it.
     pub(super) reference: Option<&'a str>,
-    pub(super) document: Skimmed<'a>,
+    pub(super) what: What<'a>,
+}
+
+/// What an ordinary frame is for.
+#[derive(Debug)]
+pub(super) enum What<'a> {
+    /// It sends an ordinary document.
+    Send(Skimmed<'a>),
+    /// It says that a delivery arrived.
+    Ack(DeliveryId),
 }
 
 impl<'a> Ordinary<'a> {
     /// Reads a frame; nothing if it must be looked at.
     pub(super) fn read(text: &'a str) -> Option<Self> {
         let mut scan = Scan::of(text, Limits::DOCUMENT)?;
-        let (mut is_send, mut reference, mut document) = (false, None, None);
+        let (mut op, mut reference, mut dialect) = ("", None, None);
+        let (mut document, mut delivery) = (None, None);
         scan.object(|scan, key| {
             match key {
-                "op" => is_send = scan.string()? == "send",
+                "op" => op = scan.string()?,
                 "ref" => {
                     let ((), written) = scan.with_text(|scan| match scan.is_string() {
                         true => scan.skip_string(),
@@ -44,22 +54,24 @@ impl<'a> Ordinary<'a> {
                     })?;
                     reference = Some(written.text);
                 }
-                "dialect" => {
-                    if scan.string()? != Name::Convoke.name() {
-                        return None;
-                    }
-                }
+                "dialect" => dialect = Some(scan.string()?),
                 "document" => document = Some(message::skim_value(scan)?),
+                "delivery" => delivery = Some(scan.string()?),
                 _ => return None,
             }
             Some(())
         })?;
         scan.end()?;
-        let is_short = reference.is_none_or(|reference| reference.len() <= REFERENCE_BYTES_MAX);
-        if !is_send || !is_short {
+        if reference.is_some_and(|reference| reference.len() > REFERENCE_BYTES_MAX) {
             return None;
         }
-        Some(Ordinary { reference, document: document? })
+        let is_ours = dialect.is_none_or(|dialect| dialect == Name::Convoke.name());
+        let what = match (op, document, delivery) {
+            ("send", Some(document), None) if is_ours => What::Send(document),
+            ("ack", None, Some(delivery)) if dialect.is_none() => What::Ack(delivery.parse().ok()?),
+            _ => return None,
+        };
+        Some(Ordinary { reference, what })
     }
 }
 
@@ -187,6 +199,23 @@ pub(super) fn brief(reference: Option<&str>, id: message::MessageId, stage: &str
     text.push_str("\",\"stage\":\"");
     text.push_str(stage);
     text.push_str(if duplicate { "\",\"duplicate\":true}" } else { "\",\"duplicate\":false}" });
+    text
+}
+
+/// Writes one receipt for several messages: all that were sent up to a frame and are not told of by themselves.
+pub(super) fn together(upto: Option<&str>, count: u64, id: message::MessageId) -> String {
+    let mut text = String::with_capacity(128 + upto.map_or(0, str::len));
+    text.push_str("{\"op\":\"receipts\",");
+    if let Some(upto) = upto {
+        text.push_str("\"upto\":");
+        text.push_str(upto);
+        text.push(',');
+    }
+    text.push_str("\"count\":");
+    text.push_str(&count.to_string());
+    text.push_str(",\"stage\":\"stored\",\"id\":\"");
+    id.push_to(&mut text);
+    text.push_str("\"}");
     text
 }
 

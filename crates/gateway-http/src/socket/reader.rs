@@ -2,19 +2,18 @@
 
 use std::sync::Arc;
 
-use axum::extract::ws::{Message, WebSocket};
 use broker::{AgentKey, Receipted, Reply};
-use futures_util::StreamExt;
-use futures_util::stream::SplitStream;
-use gateway::socket::{FRAMES_MAX, Login, Pings, SILENCE_TIME};
+use gateway::socket::{CloseFrame, FRAMES_MAX, Login, Next, Pings, SILENCE_TIME, too_many_pings, wrong};
+use gateway::websocket::Frames;
 use gateway::{Asking, Code, Hub, Incoming, Principal, Problem, Sending};
-use message::RecipientReceipt;
+use message::{MessageId, RecipientReceipt};
 use node::{Awaited, Credit, Turn};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::timeout;
+use websocket::Frame as Said;
 
 use super::Receipts;
-use super::frame::{Frame, Ordinary, owned};
+use super::frame::{Frame, Ordinary, What, owned};
 use super::writer::Out;
 use crate::deliveries::Settling;
 
@@ -33,8 +32,27 @@ enum Op {
 pub(super) enum Done {
     Accepted(Box<Accepted>),
     Brief { reference: Option<Box<str>>, receipted: Receipted, stage: &'static str, _sending: Box<Sending> },
+    Together(Together),
     Settled { reference: Option<Box<str>> },
     Refused { reference: Option<Box<str>>, delivery: Option<Box<str>>, problem: Box<Problem> },
+}
+
+/// Documents that were accepted one after the other and are told of together.
+pub(super) struct Together {
+    /// What the peer calls the last.
+    pub(super) upto: Option<Box<str>>,
+    pub(super) id: MessageId,
+    pub(super) count: u64,
+    /// What was read is let go by whoever writes the receipt: a turn has more to do.
+    #[expect(clippy::vec_box, reason = "they are in boxes, and large")]
+    _sendings: Vec<Box<Sending>>,
+}
+
+/// What some frames ask for.
+struct Asked {
+    ops: Vec<Op>,
+    pings: Vec<Vec<u8>>,
+    next: Next,
 }
 
 /// A document that was accepted, with all that a full receipt says.
@@ -74,62 +92,89 @@ impl Reader {
     }
 
     /// Reads until the peer or the writer is gone.
-    pub(super) async fn run(&mut self, frames: SplitStream<WebSocket>) {
-        let mut chunks = frames.ready_chunks(FRAMES_MAX);
-        loop {
-            let next = tokio::select! {
-                next = timeout(SILENCE_TIME, chunks.next()) => next,
-                // Who cannot be written to is not listened to: what it holds goes back at once.
-                () = self.out.closed() => break,
-            };
-            let Ok(Some(chunk)) = next else { break };
-            let Some(is_over) = self.take(chunk).await else { break };
-            if is_over {
-                break;
-            }
-        }
+    pub(super) async fn run(&mut self, mut frames: Frames) {
+        let bye = self.read_all(&mut frames).await;
         // The writer may be gone already.
-        drop(self.out.send(Out::Bye).await);
+        drop(self.out.send(Out::Bye(bye)).await);
     }
 
-    /// Hands a chunk of frames to the node; tells whether the peer has said goodbye. Nothing when nobody writes any more.
-    async fn take(&mut self, chunk: Vec<Result<Message, axum::Error>>) -> Option<bool> {
-        let mut is_over = false;
-        let mut ops = Vec::with_capacity(chunk.len());
-        for message in chunk {
-            match message {
-                Ok(Message::Text(text)) => ops.extend(self.read(&text)),
-                Ok(Message::Binary(bytes)) => match std::str::from_utf8(&bytes) {
-                    Ok(text) => ops.extend(self.read(text)),
-                    Err(_) => ops.push(refused(None, Problem::new(Code::NotJson, "a frame is UTF-8"))),
+    async fn read_all(&mut self, frames: &mut Frames) -> Option<CloseFrame> {
+        loop {
+            let more = tokio::select! {
+                more = timeout(SILENCE_TIME, frames.more()) => more,
+                // Who cannot be written to is not listened to: what it holds goes back at once.
+                () = self.out.closed() => return None,
+            };
+            more.ok()?.ok()?;
+            loop {
+                let Asked { ops, pings, next } = self.take(frames);
+                self.hand_over(ops).await?;
+                for payload in pings {
+                    self.out.send(Out::Pong(payload)).await.ok()?;
+                }
+                match next {
+                    Next::Here => {}
+                    Next::ToCome => break,
+                    Next::Over(bye) => return Some(bye),
+                }
+            }
+        }
+    }
+
+    /// Reads what has come, a chunk of frames at most.
+    fn take(&mut self, frames: &mut Frames) -> Asked {
+        let mut asked = Asked { ops: Vec::new(), pings: Vec::new(), next: Next::Here };
+        for _ in 0..FRAMES_MAX {
+            match frames.take() {
+                Ok(Some(Said::Text(text))) => asked.ops.extend(self.read(text)),
+                Ok(Some(Said::Binary(bytes))) => match std::str::from_utf8(bytes) {
+                    Ok(text) => asked.ops.extend(self.read(text)),
+                    Err(_) => asked.ops.push(refused(None, Problem::new(Code::NotJson, "a frame is UTF-8"))),
                 },
-                Ok(Message::Pong(_)) => {}
-                Ok(Message::Ping(_)) => {
+                Ok(Some(Said::Pong(_))) => {}
+                Ok(Some(Said::Ping(payload))) => {
                     if self.pings.is_one_too_many() {
-                        is_over = true;
+                        asked.next = Next::Over(too_many_pings());
                         break;
                     }
+                    asked.pings.push(payload.to_vec());
                 }
-                Ok(Message::Close(_)) | Err(_) => {
-                    is_over = true;
+                Ok(Some(Said::Close(_))) => {
+                    asked.next = Next::goodbye();
+                    break;
+                }
+                Ok(None) => {
+                    asked.next = Next::ToCome;
+                    break;
+                }
+                Err(error) => {
+                    asked.next = Next::Over(wrong(error));
                     break;
                 }
             }
         }
+        asked
+    }
+
+    /// Hands what frames ask for to the node. Nothing when nobody writes any more.
+    async fn hand_over(&mut self, ops: Vec<Op>) -> Option<()> {
         if ops.is_empty() {
-            return Some(is_over);
+            return Some(());
         }
         self.hub.count_frames(&self.principal, ops.len()).await;
         let place = self.out.clone().reserve_owned().await.ok()?;
         let (agents, receipts, waits) = (Arc::clone(&self.agents), self.receipts, Arc::clone(&self.waits));
         let work = move |turn: &mut Turn<'_>| {
-            ops.into_iter().map(|op| op.carry_out(turn, &agents, receipts)).collect::<Vec<_>>()
+            let mut done = Vec::with_capacity(if receipts == Receipts::Together { 1 } else { ops.len() });
+            for op in ops {
+                op.carry_out(turn, &agents, receipts).join(receipts, &mut done);
+            }
+            done
         };
         let started = self.hub.node().start_call(work, move |done| {
             place.send(Out::Done { done, waits });
         });
-        started.await.ok()?;
-        Some(is_over)
+        started.await.ok()
     }
 
     /// Reads a frame. Credit needs no turn.
@@ -147,12 +192,15 @@ impl Reader {
         }
     }
 
-    /// Takes a frame that sends an ordinary document; nothing if the document must be read after all.
+    /// Takes an ordinary frame; nothing if its document must be read after all.
     fn ordinary(&self, frame: Ordinary<'_>) -> Option<Op> {
         let reference = owned(frame.reference);
-        match Sending::skimmed(&self.hub, &self.principal, frame.document) {
-            Ok(sending) => Some(Op::of(reference, sending?)),
-            Err(problem) => Some(refused(reference, problem)),
+        match frame.what {
+            What::Send(document) => match Sending::skimmed(&self.hub, &self.principal, document) {
+                Ok(sending) => Some(Op::of(reference, sending?)),
+                Err(problem) => Some(refused(reference, problem)),
+            },
+            What::Ack(delivery) => Some(Op::Settle { reference, settling: Settling::ack(delivery) }),
         }
     }
 
@@ -226,6 +274,32 @@ impl Op {
     }
 }
 
+impl Done {
+    /// Puts it behind what came of other frames; of several that were merely accepted one thing is told, if the peer
+    /// wants it so.
+    fn join(self, receipts: Receipts, done: &mut Vec<Done>) {
+        match self {
+            Done::Brief { reference, receipted, _sending, .. }
+                if receipts == Receipts::Together && !receipted.duplicate =>
+            {
+                let (upto, id) = (reference, receipted.id);
+                if let Some(Done::Together(together)) = done.last_mut() {
+                    (together.upto, together.id) = (upto, id);
+                    together.count += 1;
+                    together._sendings.push(_sending);
+                } else {
+                    done.push(Done::Together(Together { upto, id, count: 1, _sendings: vec![_sending] }));
+                }
+            }
+            Done::Accepted(_)
+            | Done::Brief { .. }
+            | Done::Together(_)
+            | Done::Settled { .. }
+            | Done::Refused { .. } => done.push(self),
+        }
+    }
+}
+
 fn accept(
     turn: &mut Turn<'_>,
     sending: Box<Sending>,
@@ -234,7 +308,7 @@ fn accept(
 ) -> Done {
     let waits = sending.waits();
     let refuse = |reference, problem| Done::Refused { reference, delivery: None, problem: Box::new(problem) };
-    if receipts == Receipts::Brief && !waits {
+    if receipts != Receipts::Full && !waits {
         let receipted = match sending.accept(turn) {
             Ok(receipted) => receipted,
             Err(problem) => return refuse(reference, problem),

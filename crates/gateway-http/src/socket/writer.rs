@@ -2,23 +2,21 @@
 
 use std::sync::Arc;
 
-use axum::extract::ws::{CloseFrame, Message, WebSocket};
 use dialect::Name;
-use futures_util::SinkExt;
-use futures_util::stream::SplitSink;
 use gateway::letters;
 use gateway::socket::{
-    CLOSE_POLICY, CLOSE_STOPPING, LETTERS_MAX, Login, PING_TIME, WORK_MAX, WRITE_TIME, close, give_back,
+    CLOSE_POLICY, CLOSE_STOPPING, CloseFrame, LETTERS_MAX, Login, PING_TIME, WORK_MAX, close, give_back,
     stops,
 };
 use gateway::waiting::{self, Settle};
+use gateway::websocket::Sink;
 use gateway::{Code, Hub, Problem};
 use message::{DeliveryId, Receipt, Seq};
 use node::{Awaited, Letter, Outcome, Subscription};
 use tokio::sync::{Semaphore, mpsc};
-use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
-use super::reader::{Accepted, Done};
+use super::reader::{Accepted, Done, Together};
 use super::{Receipts, frame};
 
 /// What is to be written.
@@ -29,17 +27,14 @@ pub(super) enum Out {
     Text(String),
     /// A reply for which the peer waited.
     Reply { text: String, settle: Settle },
-    /// The peer says nothing any more.
-    Bye,
+    /// The answer to a ping.
+    Pong(Vec<u8>),
+    /// The peer says nothing any more, and may be told why.
+    Bye(Option<CloseFrame>),
 }
 
-/// Why writing ends.
-enum End {
-    /// The peer has what was for it, or is gone.
-    Quiet,
-    /// The peer is told.
-    Told(CloseFrame),
-}
+/// Why writing ends: the peer has what was for it or is gone, or it is told.
+type End = Option<CloseFrame>;
 
 /// The writer's own.
 pub(super) struct Writer {
@@ -47,7 +42,7 @@ pub(super) struct Writer {
     dialect: Name,
     receipts: Receipts,
     subscription: Subscription,
-    sink: SplitSink<WebSocket, Message>,
+    sink: Sink,
 }
 
 impl Writer {
@@ -56,7 +51,7 @@ impl Writer {
         dialect: Name,
         receipts: Receipts,
         subscription: Subscription,
-        sink: SplitSink<WebSocket, Message>,
+        sink: Sink,
     ) -> Self {
         Writer { hub, dialect, receipts, subscription, sink }
     }
@@ -68,66 +63,75 @@ impl Writer {
         out: mpsc::WeakSender<Out>,
         login: Login,
     ) {
+        if let Some(frame) = self.write_all(&mut outs, &out, &login).await {
+            self.sink.close(frame).await;
+        }
+    }
+
+    async fn write_all(
+        &mut self,
+        outs: &mut mpsc::Receiver<Out>,
+        out: &mpsc::WeakSender<Out>,
+        login: &Login,
+    ) -> End {
         let (mut stopping, mut changes) = (self.hub.stopping(), self.hub.registry_changes());
         let mut pings = interval_at(Instant::now() + PING_TIME, PING_TIME);
         pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let (mut batch, mut come) = (Vec::new(), Vec::new());
-        let end = loop {
+        loop {
             let written = tokio::select! {
                 count = outs.recv_many(&mut batch, WORK_MAX) => {
-                    if count == 0 { break End::Quiet; }
-                    timeout(WRITE_TIME, self.write(&mut batch, &out)).await.ok().flatten()
+                    if count == 0 { return None; }
+                    self.write(&mut batch, out).await
                 }
                 count = self.subscription.next_many(&mut come, LETTERS_MAX as usize) => {
-                    if count == 0 { break End::Told(close(CLOSE_STOPPING, "stopped")); }
+                    if count == 0 { return Some(close(CLOSE_STOPPING, "stopped")); }
                     self.deliver(&mut come).await
                 }
                 _ = pings.tick() => {
-                    timeout(WRITE_TIME, self.send(Message::Ping(Default::default()))).await.ok().flatten()
+                    self.sink.ping(&[]);
+                    self.sink.shrink();
+                    Ok(())
                 }
-                () = stops(&mut stopping) => break End::Told(close(CLOSE_STOPPING, "stopping")),
+                () = stops(&mut stopping) => return Some(close(CLOSE_STOPPING, "stopping")),
                 changed = changes.changed() => {
-                    if changed.is_err() || !login.is_good(&self.hub) { break End::Told(close(CLOSE_POLICY, Code::NoToken.name())); }
-                    Some(())
+                    if changed.is_err() || !login.is_good(&self.hub) { return Some(close(CLOSE_POLICY, Code::NoToken.name())); }
+                    Ok(())
                 }
             };
-            let flushed = match written {
-                Some(()) => timeout(WRITE_TIME, self.sink.flush()).await,
-                None => break End::Quiet,
-            };
-            if !matches!(flushed, Ok(Ok(()))) {
-                break End::Quiet;
+            if let Err(end) = written {
+                return end;
             }
-        };
-        if let End::Told(frame) = end {
-            // Whoever does not listen is not told.
-            drop(timeout(WRITE_TIME, self.sink.send(Message::Close(Some(frame)))).await);
+            self.sink.flush().await?;
         }
     }
 
-    /// Puts what came of the peer's frames into the sink; nothing when it is gone.
-    async fn write(&mut self, batch: &mut Vec<Out>, out: &mpsc::WeakSender<Out>) -> Option<()> {
+    /// Puts what came of the peer's frames into the sink.
+    async fn write(&mut self, batch: &mut Vec<Out>, out: &mpsc::WeakSender<Out>) -> Result<(), End> {
         for item in batch.drain(..) {
             match item {
                 Out::Done { done, waits } => {
                     for done in done {
                         if let Some(text) = self.told(done, &waits, out) {
-                            self.send(Message::Text(text.into())).await?;
+                            self.sink.text(&text);
+                            self.sink.flush_much().await.ok_or(None)?;
                         }
                     }
                 }
-                Out::Text(text) => self.send(Message::Text(text.into())).await?,
+                Out::Text(text) => self.sink.text(&text),
                 Out::Reply { text, settle } => {
-                    self.send(Message::Text(text.into())).await?;
+                    self.sink.text(&text);
+                    self.sink.flush_much().await.ok_or(None)?;
                     settle.given();
                 }
-                Out::Bye => {
-                    timeout(WRITE_TIME, self.sink.flush()).await.ok()?.ok()?;
-                    return None;
+                Out::Pong(payload) => self.sink.pong(&payload),
+                Out::Bye(end) => {
+                    self.sink.flush().await.ok_or(None)?;
+                    return Err(end);
                 }
             }
         }
-        Some(())
+        Ok(())
     }
 
     /// Returns what the peer is told of its frame, if anything.
@@ -135,6 +139,9 @@ impl Writer {
         match done {
             Done::Brief { reference, receipted, stage, .. } => {
                 Some(frame::brief(reference.as_deref(), receipted.id, stage, receipted.duplicate))
+            }
+            Done::Together(Together { upto, id, count, .. }) => {
+                Some(frame::together(upto.as_deref(), count, id))
             }
             Done::Accepted(accepted) => Some(self.accepted(*accepted, waits, out)),
             Done::Settled { reference } => {
@@ -152,7 +159,9 @@ impl Writer {
         let receipt = gateway::receipt_of(&incoming, receipted, recipients);
         let text = match self.receipts {
             Receipts::Full => frame::receipt(reference.as_deref(), &receipt),
-            Receipts::Brief => frame::brief(reference.as_deref(), id, receipt.stage().name(), duplicate),
+            Receipts::Brief | Receipts::Together => {
+                frame::brief(reference.as_deref(), id, receipt.stage().name(), duplicate)
+            }
         };
         if !is_waiting && answer.is_none() {
             return text;
@@ -177,14 +186,14 @@ impl Writer {
     }
 
     /// Puts letters into the sink. What was not put there when the sink fails was never handed out.
-    async fn deliver(&mut self, come: &mut Vec<Letter>) -> Option<()> {
+    async fn deliver(&mut self, come: &mut Vec<Letter>) -> Result<(), End> {
         let places: Vec<Seq> = come.iter().map(|letter| letter.delivery.body).collect();
         let Ok(bodies) = letters::bodies(&self.hub, &places) else {
             give_back(
                 &self.hub,
                 come.drain(..).map(|letter| (letter.agent, letter.delivery.delivery)).collect(),
             );
-            return None;
+            return Err(None);
         };
         let mut pairs = come.drain(..).zip(bodies);
         while let Some((letter, body)) = pairs.next() {
@@ -196,18 +205,14 @@ impl Writer {
                     frame::error(None, Some(&delivery), &problem)
                 }
             };
-            let sent = timeout(WRITE_TIME, self.sink.feed(Message::Text(text.into()))).await;
-            if !matches!(sent, Ok(Ok(()))) {
+            self.sink.text(&text);
+            if self.sink.flush_much().await.is_none() {
                 let rest = pairs.map(|(letter, _)| (letter.agent, letter.delivery.delivery)).collect();
                 give_back(&self.hub, rest);
-                return None;
+                return Err(None);
             }
         }
-        Some(())
-    }
-
-    async fn send(&mut self, message: Message) -> Option<()> {
-        self.sink.feed(message).await.ok()
+        Ok(())
     }
 }
 

@@ -1,8 +1,9 @@
 //! The socket, by a client that we did not write.
 
 use doorstep::{Server, Socket};
-use futures_util::SinkExt;
+use futures_util::{SinkExt, StreamExt};
 use gateway::Token;
+use tokio::io::AsyncWriteExt;
 use tokio_tungstenite::tungstenite::Message;
 
 use super::start;
@@ -75,6 +76,54 @@ async fn a_socket_that_goes_gives_back_what_it_did_not_settle() {
     drop(taker);
     let taken = server.call("POST", "/v1/agents/bob/inbox/take", Some(&bob), r#"{"wait":"30s"}"#).await;
     assert_eq!(taken.get("/deliveries/0/id"), receipt.get("id"), "{}", taken.text);
+}
+
+#[tokio::test]
+async fn receipts_come_together_for_what_was_merely_stored() {
+    let server = start().await;
+    let (ann, _) = (server.agent("ann", "").await, server.agent("bob", "").await);
+    let mut sender = ready(&server, "ann/socket?receipts=together", &ann).await;
+    let with_id = |reference: &str, id: &str| {
+        send(reference, "x").replace("\"kind\"", &format!("\"native_id\":\"{id}\",\"kind\""))
+    };
+    let refused = send("4", "x").replace("[\"bob\"]", "[\"nobody\"]");
+    let frames = [with_id("1", "a"), with_id("2", "b"), with_id("3", "a"), refused];
+    for frame in &frames {
+        sender.stream.feed(Message::text(frame)).await.unwrap();
+    }
+    sender.send(&with_id("\"last\"", "c")).await;
+    // How many of them come in one frame is up to how they arrive; what is told of each is not.
+    let (mut stored, mut told, mut upto) = (0, Vec::new(), String::new());
+    while stored < 3 || told.len() < 2 {
+        let answer = sender.next().await;
+        match answer.get("op").as_str() {
+            "receipts" => {
+                assert_eq!(answer.get("stage"), "stored", "{}", answer.0);
+                stored += answer.get("count").parse::<u64>().unwrap();
+                upto = answer.get("upto");
+            }
+            "receipt" => told.push((answer.get("ref"), answer.get("duplicate"))),
+            "error" => told.push((answer.get("ref"), answer.get("code"))),
+            other => panic!("{other}: {}", answer.0),
+        }
+    }
+    let expected =
+        [("3", "true"), ("4", "unknown_recipient")].map(|(of, what)| (of.to_owned(), what.to_owned()));
+    assert_eq!((stored, told.as_slice(), upto.as_str()), (3, &expected[..], "last"));
+}
+
+#[tokio::test]
+async fn what_is_no_frame_closes_the_socket_with_its_code_and_pings_are_answered() {
+    let server = start().await;
+    let ann = server.agent("ann", "").await;
+    for (first_byte, code) in [(0xc1, 1002), (0x83, 1002), (0x80, 1002)] {
+        let mut socket = ready(&server, "ann/socket", &ann).await;
+        socket.stream.send(Message::Ping("here?".into())).await.unwrap();
+        assert_eq!(socket.stream.next().await.unwrap().unwrap(), Message::Pong("here?".into()));
+        socket.stream.get_mut().write_all(&[first_byte, 0x81, 0, 0, 0, 0, b'x']).await.unwrap();
+        let closed = socket.frame().await.unwrap_err();
+        assert_eq!(closed.map(|(code, _)| code), Some(code), "{first_byte:x}");
+    }
 }
 
 #[tokio::test]

@@ -2,21 +2,19 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::body::Bytes;
-use axum::extract::ws::{Message, WebSocket};
 use broker::Command;
 use dialect::Name;
-use futures_util::StreamExt;
-use futures_util::stream::SplitStream;
 use json::{Limits, Shallow};
 use node::{Credit, Turn};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
+use websocket::Frame;
 
 use super::ledger::{Ledger, Written};
 use super::writer::Out;
 use super::{Manner, shown_in};
-use crate::socket::{CLOSE_POLICY, CLOSE_TOO_LARGE, FRAMES_MAX, Login, Pings, SILENCE_TIME, close};
+use crate::socket::{CloseFrame, FRAMES_MAX, Login, Next, Pings, SILENCE_TIME, too_many_pings, wrong};
+use crate::websocket::Frames;
 use crate::{Asking, Code, Hub, Principal, Problem, Sending};
 
 /// What a frame asks for.
@@ -41,12 +39,13 @@ pub(super) struct Reader {
     pings: Pings,
 }
 
-/// How a connection goes on.
-enum Next {
-    More,
-    Over,
-    TooLarge,
-    TooManyPings,
+/// What some frames ask for.
+struct Asked {
+    ops: Vec<Op>,
+    pings: Vec<Vec<u8>>,
+    /// For how many frames the peer answers.
+    cost: usize,
+    next: Next,
 }
 
 impl Reader {
@@ -63,67 +62,84 @@ impl Reader {
     }
 
     /// Reads until the peer or the writer is gone.
-    pub(super) async fn run(&mut self, frames: SplitStream<WebSocket>) {
-        let mut chunks = frames.ready_chunks(FRAMES_MAX);
-        let mut bye = None;
-        loop {
-            let next = tokio::select! {
-                next = timeout(SILENCE_TIME, chunks.next()) => next,
-                // Who cannot be written to is not listened to: what it holds goes back at once.
-                () = self.out.closed() => break,
-            };
-            let Ok(Some(chunk)) = next else { break };
-            match self.take(chunk).await {
-                Some(Next::More) => {}
-                Some(Next::Over) | None => break,
-                Some(Next::TooLarge) => {
-                    bye = Some(close(CLOSE_TOO_LARGE, Code::TooLarge.name()));
-                    break;
-                }
-                Some(Next::TooManyPings) => {
-                    bye = Some(close(CLOSE_POLICY, "too many pings"));
-                    break;
-                }
-            }
-        }
+    pub(super) async fn run(&mut self, mut frames: Frames) {
+        let bye = self.read_all(&mut frames).await;
         // The writer may be gone already.
         drop(self.out.send(Out::Bye(bye)).await);
     }
 
-    /// Hands a chunk of frames to the node. Nothing when nobody writes any more.
-    async fn take(&mut self, chunk: Vec<Result<Message, axum::Error>>) -> Option<Next> {
-        let mut next = Next::More;
-        let mut cost = chunk.len();
-        let mut ops = Vec::with_capacity(chunk.len());
-        for message in chunk {
-            match message {
-                Ok(Message::Text(text)) => ops.extend(self.read(&text)),
-                Ok(Message::Binary(bytes)) => match std::str::from_utf8(&bytes) {
-                    Ok(text) => ops.extend(self.read(text)),
-                    Err(_) => ops.push(refused(None, Problem::new(Code::NotJson, "a frame is UTF-8"))),
-                },
-                Ok(Message::Pong(payload)) => {
-                    if let Some(op) = self.settle(&payload) {
-                        ops.push(op);
-                        // We asked for it.
-                        cost -= 1;
-                    }
+    async fn read_all(&mut self, frames: &mut Frames) -> Option<CloseFrame> {
+        loop {
+            let more = tokio::select! {
+                more = timeout(SILENCE_TIME, frames.more()) => more,
+                // Who cannot be written to is not listened to: what it holds goes back at once.
+                () = self.out.closed() => return None,
+            };
+            more.ok()?.ok()?;
+            loop {
+                let Asked { ops, pings, cost, next } = self.take(frames);
+                self.hand_over(ops, cost).await?;
+                for payload in pings {
+                    self.out.send(Out::Pong(payload)).await.ok()?;
                 }
-                Ok(Message::Ping(_)) => {
-                    if self.pings.is_one_too_many() {
-                        next = Next::TooManyPings;
-                        break;
-                    }
+                match next {
+                    Next::Here => {}
+                    Next::ToCome => break,
+                    Next::Over(bye) => return Some(bye),
                 }
-                Ok(Message::Close(_)) => next = Next::Over,
-                Err(error) => next = if is_too_large(&error) { Next::TooLarge } else { Next::Over },
             }
         }
+    }
+
+    /// Reads what has come, a chunk of frames at most.
+    fn take(&mut self, frames: &mut Frames) -> Asked {
+        let mut asked = Asked { ops: Vec::new(), pings: Vec::new(), cost: 0, next: Next::Here };
+        for _ in 0..FRAMES_MAX {
+            match frames.take() {
+                Ok(Some(Frame::Text(text))) => asked.ops.extend(self.read(text)),
+                Ok(Some(Frame::Binary(bytes))) => match std::str::from_utf8(bytes) {
+                    Ok(text) => asked.ops.extend(self.read(text)),
+                    Err(_) => asked.ops.push(refused(None, Problem::new(Code::NotJson, "a frame is UTF-8"))),
+                },
+                Ok(Some(Frame::Pong(payload))) => {
+                    if let Some(op) = self.settle(payload) {
+                        asked.ops.push(op);
+                        // We asked for it.
+                        continue;
+                    }
+                }
+                Ok(Some(Frame::Ping(payload))) => {
+                    if self.pings.is_one_too_many() {
+                        asked.next = Next::Over(too_many_pings());
+                        break;
+                    }
+                    asked.pings.push(payload.to_vec());
+                }
+                Ok(Some(Frame::Close(_))) => {
+                    asked.next = Next::goodbye();
+                    break;
+                }
+                Ok(None) => {
+                    asked.next = Next::ToCome;
+                    break;
+                }
+                Err(error) => {
+                    asked.next = Next::Over(wrong(error));
+                    break;
+                }
+            }
+            asked.cost += 1;
+        }
+        asked
+    }
+
+    /// Hands what frames ask for to the node. Nothing when nobody writes any more.
+    async fn hand_over(&mut self, ops: Vec<Op>, cost: usize) -> Option<()> {
         if cost > 0 {
             self.hub.count_frames(&self.principal, cost).await;
         }
         if ops.is_empty() {
-            return Some(next);
+            return Some(());
         }
         let place = self.out.clone().reserve_owned().await.ok()?;
         let by = self.manner.by;
@@ -135,8 +151,7 @@ impl Reader {
                 place.send(Out::Refused(refusals));
             }
         });
-        started.await.ok()?;
-        Some(next)
+        started.await.ok()
     }
 
     /// Reads a frame. A second login changes nothing.
@@ -153,7 +168,7 @@ impl Reader {
         }
     }
 
-    fn settle(&self, pong: &Bytes) -> Option<Op> {
+    fn settle(&self, pong: &[u8]) -> Option<Op> {
         let written = self.ledger.lock().unwrap_or_else(PoisonError::into_inner).settle(pong)?;
         self.credit.add(u32::try_from(written.len()).unwrap_or(u32::MAX));
         Some(Op::Settle { written })
@@ -201,9 +216,4 @@ fn id_in(text: &str, key: &str) -> Option<Box<str>> {
         }
     }
     None
-}
-
-/// Tells whether a frame was larger than one may be. The library says so in words only.
-fn is_too_large(error: &axum::Error) -> bool {
-    error.to_string().contains("too long")
 }

@@ -2,22 +2,20 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::extract::ws::{CloseFrame, Message, WebSocket};
 use broker::{Command, Delay, Nack};
-use futures_util::SinkExt;
-use futures_util::stream::SplitSink;
 use message::{AgentName, Seq};
 use node::{Letter, Subscription};
 use tokio::sync::mpsc;
-use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use super::ledger::{Ledger, Written};
 use super::reader::Refusal;
-use super::{Manner, Refused, end};
+use super::{Manner, Refused};
 use crate::socket::{
-    CLOSE_POLICY, CLOSE_STOPPING, LETTERS_MAX, Login, PING_TIME, SILENCE_TIME, WORK_MAX, WRITE_TIME, close,
+    CLOSE_POLICY, CLOSE_STOPPING, CloseFrame, LETTERS_MAX, Login, PING_TIME, SILENCE_TIME, WORK_MAX, close,
     give_back, stops,
 };
+use crate::websocket::Sink;
 use crate::{Code, Hub, OutgoingError, letters};
 
 /// Letters whose bodies are held at a time.
@@ -27,6 +25,8 @@ const BODIES_MAX: usize = 32;
 pub(super) enum Out {
     /// What was refused.
     Refused(Vec<Refusal>),
+    /// The answer to a ping.
+    Pong(Vec<u8>),
     /// The peer says nothing any more, and may be told why.
     Bye(Option<CloseFrame>),
 }
@@ -43,7 +43,7 @@ pub(super) struct Writer {
     names: Option<(AgentName, String)>,
     subscription: Subscription,
     ledger: Arc<Mutex<Ledger>>,
-    sink: SplitSink<WebSocket, Message>,
+    sink: Sink,
 }
 
 impl Writer {
@@ -53,7 +53,7 @@ impl Writer {
         login: Login,
         subscription: Subscription,
         ledger: Arc<Mutex<Ledger>>,
-        sink: SplitSink<WebSocket, Message>,
+        sink: Sink,
     ) -> Self {
         let name = hub.name_of(login.agent.key);
         let names = name.map(|name| {
@@ -66,7 +66,7 @@ impl Writer {
     /// Writes until the peer is gone or must go.
     pub(super) async fn run(mut self, mut outs: mpsc::Receiver<Out>) {
         if let Some(frame) = self.write_all(&mut outs).await {
-            end(&mut self.sink, frame).await;
+            self.sink.close(frame).await;
         }
     }
 
@@ -79,7 +79,7 @@ impl Writer {
             let written = tokio::select! {
                 count = outs.recv_many(&mut batch, WORK_MAX) => {
                     if count == 0 { return None; }
-                    timeout(WRITE_TIME, self.tell(&mut batch)).await.unwrap_or(Err(None))
+                    self.tell(&mut batch).await
                 }
                 count = self.subscription.next_many(&mut come, LETTERS_MAX as usize) => {
                     if count == 0 { return Some(close(CLOSE_STOPPING, Code::Stopped.name())); }
@@ -87,7 +87,9 @@ impl Writer {
                 }
                 _ = pings.tick() => {
                     if self.is_deaf() { return Some(close(CLOSE_POLICY, "no pong")); }
-                    self.feed(Message::Ping(Default::default())).await
+                    self.sink.ping(&[]);
+                    self.sink.shrink();
+                    Ok(())
                 }
                 () = stops(&mut stopping) => return Some(close(CLOSE_STOPPING, "stopping")),
                 changed = changes.changed() => {
@@ -98,9 +100,7 @@ impl Writer {
             if let Err(end) = written {
                 return end;
             }
-            if !matches!(timeout(WRITE_TIME, self.sink.flush()).await, Ok(Ok(()))) {
-                return None;
-            }
+            self.sink.flush().await?;
         }
     }
 
@@ -126,11 +126,13 @@ impl Writer {
                         let (about, at) = (about.as_deref(), self.hub.node().wall().timestamp());
                         let text =
                             (self.manner.refuse)(&Refused { agent, uri, about, problem: &problem, at });
-                        self.feed(Message::Text(text.into())).await?;
+                        self.sink.text(&text);
+                        self.sink.flush_much().await.ok_or(None)?;
                     }
                 }
+                Out::Pong(payload) => self.sink.pong(&payload),
                 Out::Bye(end) => {
-                    self.sink.flush().await.map_err(|_| None)?;
+                    self.sink.flush().await.ok_or(None)?;
                     return Err(end);
                 }
             }
@@ -158,14 +160,15 @@ impl Writer {
                         continue;
                     }
                 };
-                if let Err(end) = self.feed(Message::Text(text.into())).await {
+                self.sink.text(&text);
+                written.push(of(letter));
+                if self.sink.flush_much().await.is_none() {
                     give_back(
                         &self.hub,
                         pairs.map(|(letter, _)| letter).chain(come.iter()).map(of).collect(),
                     );
-                    return Err(end);
+                    return Err(None);
                 }
-                written.push(of(letter));
             }
         }
         if written.is_empty() {
@@ -173,7 +176,8 @@ impl Writer {
         }
         let now = self.hub.node().steady();
         let ping = self.ledger.lock().unwrap_or_else(PoisonError::into_inner).note(written, now);
-        self.feed(Message::Ping(ping.to_vec().into())).await
+        self.sink.ping(&ping);
+        Ok(())
     }
 
     /// Ends a letter that cannot be said in the door's language; its sender is told.
@@ -185,13 +189,6 @@ impl Writer {
             // It may have ended meanwhile; then there is nothing to refuse.
             drop(turn.execute(&Command::Nack(nack)));
         });
-    }
-
-    async fn feed(&mut self, message: Message) -> Result<(), End> {
-        match timeout(WRITE_TIME, self.sink.feed(message)).await {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) | Err(_) => Err(None),
-        }
     }
 }
 
