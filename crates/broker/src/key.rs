@@ -77,7 +77,8 @@ pub struct Digest(pub [u8; 32]);
 
 /// 128 bits that stand for a document, a native id or a task.
 ///
-/// They come from a cryptographic hash, so nobody can make two things look alike on purpose.
+/// Those of texts come from a cryptographic hash, so nobody can make two of them look alike on purpose; those of ids and
+/// documents from a fast one, as their sender would deceive only itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fingerprint(pub [u8; 16]);
 

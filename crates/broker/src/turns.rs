@@ -4,19 +4,20 @@
 //! human's word or another task starts the count again. Only the newest conversations are counted.
 
 use std::collections::VecDeque;
-use std::hash::{BuildHasherDefault, DefaultHasher};
+use std::hash::{BuildHasherDefault, Hasher};
 
 use hashbrown::HashMap;
+use xxhash_rust::xxh3::xxh3_64;
 
+use crate::AgentKey;
 use crate::codec::{DecodeError, Reader, Writer};
-use crate::{AgentKey, Fingerprint};
 
 const CONVERSATIONS_MAX: usize = 65_536;
 
 #[derive(Default)]
 pub(crate) struct Turns {
     /// Only looked up, never gone through, so its order does not matter.
-    conversations: HashMap<u64, Turn, BuildHasherDefault<DefaultHasher>>,
+    conversations: HashMap<u64, Turn, BuildHasherDefault<Hashed>>,
     oldest: VecDeque<u64>,
 }
 
@@ -27,12 +28,31 @@ struct Turn {
     count: u32,
 }
 
-/// Names a conversation.
+/// Names a conversation. A thread is a name that anybody may use, so nobody gains anything by finding another one that
+/// hashes alike.
 pub(crate) fn conversation(thread: Option<&str>, from: AgentKey, to: AgentKey) -> u64 {
     let (one, other) = (from.0.min(to.0), from.0.max(to.0));
     match thread {
-        Some(thread) => Fingerprint::of(&[b"thread", thread.as_bytes()]).hash(),
-        None => u64::from(one) << 32 | u64::from(other),
+        Some(thread) => xxh3_64(thread.as_bytes()),
+        None => xxh3_64(&(u64::from(one) << 32 | u64::from(other)).to_le_bytes()),
+    }
+}
+
+/// Hashes what is a hash already.
+#[derive(Default)]
+struct Hashed(u64);
+
+impl Hasher for Hashed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = xxh3_64(bytes);
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
     }
 }
 

@@ -32,7 +32,7 @@ macro_rules! checked_text {
     ($(#[$doc:meta])* $name:ident, $error:ty, $check:expr) => {
         $(#[$doc])*
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(std::sync::Arc<str>);
+        pub struct $name(smol_str::SmolStr);
 
         impl $name {
             /// Returns the text.

@@ -77,45 +77,48 @@ impl<'a> Found<'a> {
             // It counts as absent.
             return Some(());
         }
-        match key {
-            "convoke" => (scan.number()?.parse() == Ok(VERSION)).then_some(()),
-            "kind" => word(scan, Kind::from_name, &mut self.kind),
-            "from" => parsed(scan, &mut self.from),
-            "to" => list(scan, RECIPIENTS_MAX, &mut self.to),
-            "text" | "title" | "code" | "mime" => scan.skip_string(),
-            "data" | "result" => scan.skip(),
-            "native_id" => parsed(scan, &mut self.native_id),
-            "task" => parsed(scan, &mut self.task),
-            "thread" => parsed(scan, &mut self.thread),
-            "reply_to" => parsed(scan, &mut self.reply_to),
-            "correlation" => parsed(scan, &mut self.correlation),
-            "id" => parsed(scan, &mut self.id),
-            "priority" => word(scan, Priority::from_name, &mut self.priority),
-            "severity" => word(scan, Severity::from_name, &mut self.severity),
-            "status" => word(scan, TaskStatus::from_name, &mut self.status),
-            "created" => parsed(scan, &mut self.created),
-            "expires" => parsed(scan, &mut self.expires),
-            "deadline" => parsed(scan, &mut self.deadline),
-            "delivery" => wishes(scan, self.delivery.insert(Box::default())),
-            "blob" => parsed::<Uri>(scan, &mut None),
-            "refs" => list::<Uri>(scan, LIST_ITEMS_MAX, &mut Vec::new()),
-            "schema" => {
+        // Bytes are told apart one by one, texts as wholes.
+        match key.as_bytes() {
+            b"convoke" => (scan.number()?.parse() == Ok(VERSION)).then_some(()),
+            b"kind" => word(scan, Kind::from_name, &mut self.kind),
+            b"from" => parsed(scan, &mut self.from),
+            b"to" => list(scan, RECIPIENTS_MAX, &mut self.to),
+            b"text" | b"title" | b"code" | b"mime" => scan.skip_string(),
+            b"data" | b"result" => scan.skip(),
+            b"native_id" => parsed(scan, &mut self.native_id),
+            b"task" => parsed(scan, &mut self.task),
+            b"thread" => parsed(scan, &mut self.thread),
+            b"reply_to" => parsed(scan, &mut self.reply_to),
+            b"correlation" => parsed(scan, &mut self.correlation),
+            b"id" => parsed(scan, &mut self.id),
+            b"priority" => word(scan, Priority::from_name, &mut self.priority),
+            b"severity" => word(scan, Severity::from_name, &mut self.severity),
+            b"status" => word(scan, TaskStatus::from_name, &mut self.status),
+            b"created" => parsed(scan, &mut self.created),
+            b"expires" => parsed(scan, &mut self.expires),
+            b"deadline" => parsed(scan, &mut self.deadline),
+            b"delivery" => wishes(scan, self.delivery.insert(Box::default())),
+            b"blob" => parsed::<Uri>(scan, &mut None),
+            b"refs" => list::<Uri>(scan, LIST_ITEMS_MAX, &mut Vec::new()),
+            b"schema" => {
                 self.schema = Some(scan.string()?);
                 Some(())
             }
             // What has fields of its own is read, and what is not routed by is not kept.
-            "attachments" => part(scan, read::list(LIST_ITEMS_MAX, read::object(Attachment::read))).map(drop),
-            "error" => part(scan, read::object(Failure::read)).map(drop),
-            "metrics" => part(scan, read::object(Metrics::read)).map(drop),
-            "gate" => part(scan, read::object(Gate::read)).map(drop),
-            "brief" => part(scan, read::object(Brief::read)).map(drop),
-            "handoff" => part(scan, read::object(Handoff::read)).map(drop),
-            "presence" => {
+            b"attachments" => {
+                part(scan, read::list(LIST_ITEMS_MAX, read::object(Attachment::read))).map(drop)
+            }
+            b"error" => part(scan, read::object(Failure::read)).map(drop),
+            b"metrics" => part(scan, read::object(Metrics::read)).map(drop),
+            b"gate" => part(scan, read::object(Gate::read)).map(drop),
+            b"brief" => part(scan, read::object(Brief::read)).map(drop),
+            b"handoff" => part(scan, read::object(Handoff::read)).map(drop),
+            b"presence" => {
                 self.presence = Some(part(scan, read::boxed(Presence::read))?);
                 Some(())
             }
             // What a message was made of says more than the message.
-            "origin" => None,
+            b"origin" => None,
             // What we do not know is the sender's own.
             _ => scan.skip(),
         }
@@ -157,19 +160,19 @@ fn wishes(scan: &mut Scan<'_>, wishes: &mut DeliveryWishes) -> Option<()> {
         if scan.null() {
             return Some(());
         }
-        match key {
-            "mode" => word(scan, Mode::from_name, &mut wishes.mode),
-            "guarantee" => word(scan, Guarantee::from_name, &mut wishes.guarantee),
-            "timeout" => parsed(scan, &mut wishes.timeout),
-            "retries" => {
+        match key.as_bytes() {
+            b"mode" => word(scan, Mode::from_name, &mut wishes.mode),
+            b"guarantee" => word(scan, Guarantee::from_name, &mut wishes.guarantee),
+            b"timeout" => parsed(scan, &mut wishes.timeout),
+            b"retries" => {
                 let retries = scan.number()?.parse().ok().filter(|retries| *retries <= RETRIES_MAX)?;
                 wishes.retries = Some(retries);
                 Some(())
             }
-            "backoff" => word(scan, Backoff::from_name, &mut wishes.backoff),
-            "fallback" => list(scan, FALLBACKS_MAX, &mut wishes.fallback),
-            "live_only" => scan.boolean().map(|live_only| wishes.live_only = live_only),
-            "hold" => scan.boolean().map(|hold| wishes.hold = hold),
+            b"backoff" => word(scan, Backoff::from_name, &mut wishes.backoff),
+            b"fallback" => list(scan, FALLBACKS_MAX, &mut wishes.fallback),
+            b"live_only" => scan.boolean().map(|live_only| wishes.live_only = live_only),
+            b"hold" => scan.boolean().map(|hold| wishes.hold = hold),
             // What we do not know is kept.
             _ => None,
         }

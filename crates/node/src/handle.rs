@@ -26,6 +26,9 @@ pub(crate) const STREAM_LETTERS_MAX: u32 = 1_024;
 
 /// Turns that somebody who asks carries out for others too, before it goes its own way.
 const TURNS_MAX: usize = 8;
+/// Commands that somebody who asks carries out itself. For more it pays to have the thread do it, which has the state
+/// in its processor's memory, while whoever asks reads on.
+const LED_MAX: usize = 16;
 /// How often a body is looked for again that was carried while it was looked for.
 const MOVES_FOLLOWED: usize = 3;
 
@@ -103,11 +106,13 @@ impl Node {
     }
 
     /// Does something with the state, and passes what came of it on when everything that it was computed from is
-    /// durable; does not wait for that. `then` runs on the thread that makes things durable, and must not block.
+    /// durable; does not wait for that. `then` runs on the thread that makes things durable, and must not block. The
+    /// count says how many commands it comes to.
     ///
     /// What one caller starts is done in that order, and passed on in that order.
     pub async fn start_call<R: Send + 'static>(
         &self,
+        count: usize,
         work: impl FnOnce(&mut Turn<'_>) -> R + Send + 'static,
         then: impl FnOnce(R) + Send + 'static,
     ) -> Result<(), CallError> {
@@ -120,6 +125,9 @@ impl Node {
             });
             Some(release)
         });
+        if count > LED_MAX {
+            return self.inner.queue.push(job);
+        }
         self.ask(job).await
     }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 const BUSY_MAX: f64 = 0.10;
 const MOMENT: Duration = Duration::from_millis(200);
 /// How often we look until we measure anyway.
-const LOOKS_MAX: usize = 15;
+const LOOKS_MAX: usize = 40;
 
 /// How quiet it was before the measures.
 #[derive(Clone, Copy, Debug)]
@@ -27,9 +27,14 @@ impl Quiet {
         Quiet { looks_max: 0, ..Quiet::gate() }
     }
 
-    /// Waits until nothing else works on this machine, for a few seconds at most.
+    /// Waits until what others wrote is on the disk and nothing else works on this machine, for a few seconds at most.
+    /// Otherwise whoever syncs would wait for what those left behind who do not.
     pub(crate) fn wait(&mut self) {
         self.measures += 1;
+        if self.looks_max > 0 {
+            // Where there is no such program, it is measured as it is.
+            let _written = std::process::Command::new("sync").status();
+        }
         let is_quiet = (0..self.looks_max).any(|_| busy_share().is_none_or(|share| share <= BUSY_MAX));
         if !is_quiet {
             self.noisy += 1;

@@ -45,18 +45,18 @@ impl<'a> Ordinary<'a> {
         let (mut op, mut reference, mut dialect) = ("", None, None);
         let (mut document, mut delivery) = (None, None);
         scan.object(|scan, key| {
-            match key {
-                "op" => op = scan.string()?,
-                "ref" => {
+            match key.as_bytes() {
+                b"op" => op = scan.string()?,
+                b"ref" => {
                     let ((), written) = scan.with_text(|scan| match scan.is_string() {
                         true => scan.skip_string(),
                         false => scan.number().map(drop),
                     })?;
                     reference = Some(written.text);
                 }
-                "dialect" => dialect = Some(scan.string()?),
-                "document" => document = Some(message::skim_value(scan)?),
-                "delivery" => delivery = Some(scan.string()?),
+                b"dialect" => dialect = Some(scan.string()?),
+                b"document" => document = Some(message::skim_value(scan)?),
+                b"delivery" => delivery = Some(scan.string()?),
                 _ => return None,
             }
             Some(())

@@ -164,6 +164,7 @@ impl Reader {
         self.hub.count_frames(&self.principal, ops.len()).await;
         let place = self.out.clone().reserve_owned().await.ok()?;
         let (agents, receipts, waits) = (Arc::clone(&self.agents), self.receipts, Arc::clone(&self.waits));
+        let count = ops.len();
         let work = move |turn: &mut Turn<'_>| {
             let mut done = Vec::with_capacity(if receipts == Receipts::Together { 1 } else { ops.len() });
             for op in ops {
@@ -171,7 +172,7 @@ impl Reader {
             }
             done
         };
-        let started = self.hub.node().start_call(work, move |done| {
+        let started = self.hub.node().start_call(count, work, move |done| {
             place.send(Out::Done { done, waits });
         });
         started.await.ok()

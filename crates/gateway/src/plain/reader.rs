@@ -142,11 +142,11 @@ impl Reader {
             return Some(());
         }
         let place = self.out.clone().reserve_owned().await.ok()?;
-        let by = self.manner.by;
+        let (by, count) = (self.manner.by, ops.len());
         let work = move |turn: &mut Turn<'_>| {
             ops.into_iter().filter_map(|op| op.carry_out(turn, by)).collect::<Vec<Refusal>>()
         };
-        let started = self.hub.node().start_call(work, move |refusals| {
+        let started = self.hub.node().start_call(count, work, move |refusals| {
             if !refusals.is_empty() {
                 place.send(Out::Refused(refusals));
             }
