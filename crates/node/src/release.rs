@@ -1,9 +1,9 @@
 //! Letting answers out: a batch is appended, made durable, and then what waited for it is let go.
 //!
 //! The log's own thread does that, and the writer decides the next batches meanwhile. Those that wait until it is done
-//! are then made durable together. A batch that is small, or
-//! need not be durable, is sent by the writer itself if it finds nobody at work: waking another thread would take
-//! longer than it saves.
+//! are then made durable together. A batch that is small, or need not be durable, is sent by the writer itself if it
+//! finds nobody at work: waking another thread would take longer than it saves. Not on a disk that was slow of late,
+//! for which whoever has better things to do must not wait.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -26,6 +26,8 @@ const WAITING_BYTES_MAX: u64 = 4 << 20;
 const SPARES_MAX: usize = 4;
 /// Bytes of a parcel that the writer makes durable itself at most.
 const ALONE_BYTES_MAX: u64 = 64 << 10;
+/// How long a sync takes after which the disk counts as slow, until one takes less.
+const SLOW: Duration = Duration::from_millis(10);
 /// Room below which a full disk counts as full.
 const FULL_BYTES: u64 = 1 << 20;
 /// How long to wait before looking again on a full disk.
@@ -75,6 +77,8 @@ struct State {
     bytes_waiting: u64,
     /// Whether somebody is making parcels durable.
     is_busy: bool,
+    /// Whether the disk took long for the last sync.
+    is_slow: bool,
     /// Empty batches with memory, to be used again.
     spares: Vec<Batch>,
     /// What is left in the segment that is written to.
@@ -96,6 +100,7 @@ impl Outbox {
             parcels: Vec::new(),
             bytes_waiting: 0,
             is_busy: false,
+            is_slow: false,
             spares: Vec::new(),
             free: free(log),
             is_kept: false,
@@ -124,7 +129,8 @@ impl Outbox {
     /// back.
     pub(crate) fn begin_alone(&self, parcel: &Parcel) -> bool {
         let mut state = self.lock();
-        let is_soon_sent = parcel.batch.bytes() <= ALONE_BYTES_MAX || parcel.needs <= state.durable;
+        let is_soon_durable = parcel.batch.bytes() <= ALONE_BYTES_MAX && !state.is_slow;
+        let is_soon_sent = is_soon_durable || parcel.needs <= state.durable;
         let is_free = !state.is_busy && state.parcels.is_empty() && state.fatal.is_none();
         if is_soon_sent && is_free {
             state.is_busy = true;
@@ -377,7 +383,9 @@ impl Releaser {
     fn sync(&mut self) -> Result<Seq, Fatal> {
         let begun = self.clock.steady();
         let durable = self.syncer.sync()?;
-        self.counters.sync.add(self.clock.steady().saturating_sub(begun));
+        let took = self.clock.steady().saturating_sub(begun);
+        self.counters.sync.add(took);
+        self.outbox.lock().is_slow = took > SLOW;
         Ok(durable)
     }
 

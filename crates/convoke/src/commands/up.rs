@@ -26,6 +26,8 @@ pub(crate) use folder::{OPERATOR_TOKEN, ORIGIN_KEY, Running, holder, lock_file, 
 const FILES_KEPT: u64 = 96;
 /// Connections that there are at least, however few descriptors.
 const CONNECTIONS_MIN: u64 = 8;
+/// Threads that serve connections at least.
+const WORKERS_MIN: usize = 2;
 
 pub(crate) fn run(args: &UpArgs) -> Result<Answer, Failure> {
     stay_small();
@@ -44,7 +46,10 @@ pub(crate) fn run(args: &UpArgs) -> Result<Answer, Failure> {
     }
     warn(args, &settings, tls.is_some(), &data);
     fit_descriptors(&mut settings);
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    // One more than is needed on a machine with a single processor: a disk that hesitates may hold one up.
+    let workers =
+        std::thread::available_parallelism().map_or(WORKERS_MIN, |count| count.get().max(WORKERS_MIN));
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build();
     let runtime = runtime.map_err(|error| Failure::wrong_use(format!("cannot start: {error}")))?;
     let ended = runtime.block_on(run::serve(args, settings, tls, &data));
     // A log that is still being read does not hold up a stop.

@@ -1,11 +1,16 @@
 //! Who asks while the writer sleeps carries it out itself, with everything that this entails.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use broker::{Command, Register, Time};
+use message::{AgentName, Dialect};
 use tempfile::TempDir;
 
 use super::bus::{Bus, settings};
+use crate::clock::Clock;
 
 /// Asks until something was carried out by whoever asked; the writer sleeps soon after it has nothing to do.
 async fn lead(bus: &Bus) {
@@ -76,4 +81,53 @@ fn poll_once<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
         std::task::Poll::Ready(output) => Some(output),
         std::task::Poll::Pending => None,
     }
+}
+
+/// A clock that goes on by so much whenever it is looked at, so that everything takes at least as long.
+struct Steps {
+    step: AtomicU64,
+    ms: AtomicU64,
+}
+
+impl Clock for Steps {
+    fn steady(&self) -> Duration {
+        let step = self.step.load(Ordering::Relaxed);
+        Duration::from_millis(self.ms.fetch_add(step, Ordering::Relaxed))
+    }
+
+    fn wall(&self) -> Time {
+        Time(1_700_000_000_000)
+    }
+}
+
+/// Asks for something that must be durable, and says by which thread its answer was let go.
+async fn released_by(bus: &Bus, name: &str) -> Option<String> {
+    let (told, tells) = tokio::sync::oneshot::channel();
+    let name: AgentName = name.parse().unwrap();
+    let register = move |turn: &mut crate::Turn<'_>| {
+        let register = Register { name: &name, aliases: &[], dialect: Dialect::Convoke, profile: b"" };
+        turn.execute(&Command::Register(register)).map(drop).unwrap();
+    };
+    let then = move |()| told.send(thread::current().name().map(str::to_owned)).unwrap();
+    bus.node.start_call(1, register, then).await.unwrap();
+    tells.await.unwrap()
+}
+
+#[tokio::test]
+async fn nobody_but_the_log_waits_for_a_slow_disk() {
+    let folder = TempDir::new().unwrap();
+    let clock = Arc::new(Steps { step: AtomicU64::new(0), ms: AtomicU64::new(0) });
+    let bus = Bus::open_at(settings(folder.path()), Arc::clone(&clock) as Arc<dyn Clock>).await;
+    lead(&bus).await;
+    assert_ne!(released_by(&bus, "quick").await.as_deref(), Some("log"));
+    clock.step.store(20, Ordering::Relaxed);
+    lead(&bus).await;
+    released_by(&bus, "slow-at-first").await;
+    lead(&bus).await;
+    assert_eq!(released_by(&bus, "slow").await.as_deref(), Some("log"));
+    clock.step.store(0, Ordering::Relaxed);
+    lead(&bus).await;
+    assert_eq!(released_by(&bus, "quick-again").await.as_deref(), Some("log"), "it is not known yet");
+    lead(&bus).await;
+    assert_ne!(released_by(&bus, "known-to-be-quick").await.as_deref(), Some("log"));
 }
