@@ -212,13 +212,16 @@ impl Sink {
         if self.out.is_empty() {
             return Some(());
         }
-        let written = timeout(WRITE_TIME, async {
-            self.half.write_all(&self.out).await?;
-            self.half.flush().await
-        });
-        let written = written.await;
+        let mut written = 0;
+        while written < self.out.len() {
+            let count = timeout(WRITE_TIME, self.half.write(&self.out[written..])).await.ok()?.ok()?;
+            if count == 0 {
+                return None;
+            }
+            written += count;
+        }
         self.out.clear();
-        matches!(written, Ok(Ok(()))).then_some(())
+        timeout(WRITE_TIME, self.half.flush()).await.ok()?.ok()
     }
 
     /// Gives back memory that a peer needs to which little is written.

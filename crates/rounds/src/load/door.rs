@@ -131,6 +131,14 @@ fn record(letter: &Letter, number: u64) -> String {
     )
 }
 
+/// Returns the number of the letter that became the record at a URI, which stands in its key.
+pub(crate) fn number_in(uri: &str) -> Option<u64> {
+    let (_, key) = uri.rsplit_once('/')?;
+    let digit = |byte: u8| TID_DIGITS.iter().position(|digit| *digit == byte).map(|digit| digit as u64);
+    let bits = key.bytes().try_fold(0_u64, |bits, byte| Some(bits << 5 | digit(byte)?))?;
+    bits.checked_sub(TID_FIRST).map(|bits| bits >> 10)
+}
+
 /// Writes a record that goes to nobody, as the last of a repo.
 pub(crate) fn last_record(agent: &str, name: &str) -> String {
     let repo = did(agent);

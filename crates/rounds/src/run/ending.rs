@@ -7,7 +7,7 @@ use json::Value;
 
 use crate::history::{Ending, Event, Recipient};
 use crate::http::Line;
-use crate::load::{Cast, RECORDER, World, door, follower, name_in};
+use crate::load::{Cast, RECORDER, World, door, follower};
 use crate::server::Server;
 
 /// The name of the last record, which is no letter.
@@ -68,11 +68,13 @@ fn records(world: &World, server: &Server, line: &mut Line) -> anyhow::Result<()
     loop {
         let path = format!("/v1/messages?agent={RECORDER}&limit=1000&after={after}");
         let listed = line.call("GET", &path, server.operator(), "")?;
+        ensure!(listed.status == 200, "the messages of {RECORDER}: {listed}");
         let value = listed.json().context("a list that is no JSON")?;
         for message in value.get("messages").and_then(Value::as_array).unwrap_or_default() {
             let text = |key: &str| message.get(key).and_then(Value::as_str).unwrap_or_default();
-            if let Some(name) = name_in(text("text")) {
-                ids.insert(name.to_owned(), text("id").to_owned());
+            // Their texts are shown only when the history has read them too, which comes last.
+            if let Some(number) = door::number_in(text("native_id")) {
+                ids.insert(format!("{RECORDER}-{number}"), text("id").to_owned());
             }
         }
         match listed.number("/next") {
