@@ -10,10 +10,10 @@ use message::DeliveryId;
 use node::Wishes;
 use tokio::sync::watch;
 use tokio::time::Instant;
-use websocket::Wrong;
+use websocket::{Frame, Wrong};
 
 use crate::letters::BYTES_MAX;
-use crate::websocket::Upgrade;
+use crate::websocket::{Frames, Upgrade};
 use crate::{Caller, Code, Hub, Named, OpenConnection, Principal, Problem, Token};
 
 /// How long somebody without a token in the head may take to show one.
@@ -62,6 +62,26 @@ pub enum Next {
     ToCome,
     /// Nothing more is read, and the peer is told why.
     Over(CloseFrame),
+}
+
+/// What a peer said that its door must look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spoken<'f> {
+    /// A text, whatever kind of frame it came in.
+    Text(&'f str),
+    /// Bytes that are no text.
+    NotText,
+    /// The answer to a ping.
+    Pong(&'f [u8]),
+}
+
+/// What is left to do when a chunk of frames was read.
+#[derive(Debug)]
+pub struct Chunk {
+    /// The pings that are to be answered, by their payloads.
+    pub pings: Vec<Vec<u8>>,
+    /// How reading goes on.
+    pub next: Next,
 }
 
 /// The pings of a peer, counted.
@@ -194,6 +214,40 @@ impl Drop for Session {
 /// Sets what frames of a socket may have at most.
 pub fn limited(hub: &Hub, upgrade: Upgrade) -> Upgrade {
     upgrade.of_bytes(hub.limits().body_bytes_max + FRAME_BYTES)
+}
+
+/// Reads what has come, a chunk of frames at most, and gives each that its door must look at to `each`.
+pub fn take_chunk(frames: &mut Frames, count: &mut Pings, mut each: impl FnMut(Spoken<'_>)) -> Chunk {
+    let mut pings = Vec::new();
+    let mut next = Next::Here;
+    for _ in 0..FRAMES_MAX {
+        next = match frames.take() {
+            Ok(Some(frame)) => match frame {
+                Frame::Text(text) => {
+                    each(Spoken::Text(text));
+                    continue;
+                }
+                Frame::Binary(bytes) => {
+                    each(std::str::from_utf8(bytes).map_or(Spoken::NotText, Spoken::Text));
+                    continue;
+                }
+                Frame::Pong(payload) => {
+                    each(Spoken::Pong(payload));
+                    continue;
+                }
+                Frame::Ping(payload) if !count.is_one_too_many() => {
+                    pings.push(payload.to_vec());
+                    continue;
+                }
+                Frame::Ping(_) => Next::Over(too_many_pings()),
+                Frame::Close(_) => Next::goodbye(),
+            },
+            Ok(None) => Next::ToCome,
+            Err(error) => Next::Over(wrong(error)),
+        };
+        break;
+    }
+    Chunk { pings, next }
 }
 
 /// Says that deliveries were never written.

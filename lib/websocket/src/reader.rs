@@ -47,11 +47,6 @@ impl Reader {
         Reader { buffer: Vec::new(), unread: 0..0, pieces: Vec::new(), kind: None, bytes_max }
     }
 
-    /// Makes one that some bytes have come to already.
-    pub fn with(bytes: &[u8], bytes_max: usize) -> Self {
-        Reader { buffer: bytes.to_vec(), unread: 0..bytes.len(), ..Reader::new(bytes_max) }
-    }
-
     /// Returns where more bytes are to be put, at least one; [`Reader::came`] says how many were.
     pub fn room(&mut self) -> &mut [u8] {
         if self.unread.is_empty() {

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use broker::{AgentKey, Receipted, Reply};
-use gateway::socket::{CloseFrame, FRAMES_MAX, Login, Next, Pings, SILENCE_TIME, too_many_pings, wrong};
+use gateway::socket::{Chunk, CloseFrame, Login, Next, Pings, SILENCE_TIME, Spoken, take_chunk};
 use gateway::websocket::Frames;
 use gateway::{Asking, Code, Hub, Incoming, Principal, Problem, Sending};
 use message::{MessageId, RecipientReceipt};
 use node::{Awaited, Credit, Turn};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::timeout;
-use websocket::Frame as Said;
 
 use super::Receipts;
 use super::frame::{Frame, Ordinary, What, owned};
@@ -48,13 +47,6 @@ pub(super) struct Together {
     _sendings: Vec<Box<Sending>>,
 }
 
-/// What some frames ask for.
-struct Asked {
-    ops: Vec<Op>,
-    pings: Vec<Vec<u8>>,
-    next: Next,
-}
-
 /// A document that was accepted, with all that a full receipt says.
 pub(super) struct Accepted {
     pub(super) reference: Option<Box<str>>,
@@ -75,7 +67,6 @@ pub(super) struct Reader {
     credit: Credit,
     out: mpsc::Sender<Out>,
     waits: Arc<Semaphore>,
-    pings: Pings,
 }
 
 impl Reader {
@@ -87,8 +78,8 @@ impl Reader {
         out: mpsc::Sender<Out>,
     ) -> Self {
         let (principal, agents) = (login.principal.clone(), Arc::from([login.agent.key]));
-        let (waits, pings) = (Arc::new(Semaphore::new(WAITS_MAX)), Pings::new());
-        Reader { hub, receipts, principal, agents, credit, out, waits, pings }
+        let waits = Arc::new(Semaphore::new(WAITS_MAX));
+        Reader { hub, receipts, principal, agents, credit, out, waits }
     }
 
     /// Reads until the peer or the writer is gone.
@@ -99,6 +90,7 @@ impl Reader {
     }
 
     async fn read_all(&mut self, frames: &mut Frames) -> Option<CloseFrame> {
+        let mut count = Pings::new();
         loop {
             let more = tokio::select! {
                 more = timeout(SILENCE_TIME, frames.more()) => more,
@@ -107,7 +99,7 @@ impl Reader {
             };
             more.ok()?.ok()?;
             loop {
-                let Asked { ops, pings, next } = self.take(frames);
+                let (ops, Chunk { pings, next }) = self.take(frames, &mut count);
                 self.hand_over(ops).await?;
                 for payload in pings {
                     self.out.send(Out::Pong(payload)).await.ok()?;
@@ -122,38 +114,14 @@ impl Reader {
     }
 
     /// Reads what has come, a chunk of frames at most.
-    fn take(&mut self, frames: &mut Frames) -> Asked {
-        let mut asked = Asked { ops: Vec::new(), pings: Vec::new(), next: Next::Here };
-        for _ in 0..FRAMES_MAX {
-            match frames.take() {
-                Ok(Some(Said::Text(text))) => asked.ops.extend(self.read(text)),
-                Ok(Some(Said::Binary(bytes))) => match std::str::from_utf8(bytes) {
-                    Ok(text) => asked.ops.extend(self.read(text)),
-                    Err(_) => asked.ops.push(refused(None, Problem::new(Code::NotJson, "a frame is UTF-8"))),
-                },
-                Ok(Some(Said::Pong(_))) => {}
-                Ok(Some(Said::Ping(payload))) => {
-                    if self.pings.is_one_too_many() {
-                        asked.next = Next::Over(too_many_pings());
-                        break;
-                    }
-                    asked.pings.push(payload.to_vec());
-                }
-                Ok(Some(Said::Close(_))) => {
-                    asked.next = Next::goodbye();
-                    break;
-                }
-                Ok(None) => {
-                    asked.next = Next::ToCome;
-                    break;
-                }
-                Err(error) => {
-                    asked.next = Next::Over(wrong(error));
-                    break;
-                }
-            }
-        }
-        asked
+    fn take(&self, frames: &mut Frames, pings: &mut Pings) -> (Vec<Op>, Chunk) {
+        let mut ops = Vec::new();
+        let chunk = take_chunk(frames, pings, |spoken| match spoken {
+            Spoken::Text(text) => ops.extend(self.read(text)),
+            Spoken::NotText => ops.push(refused(None, Problem::new(Code::NotJson, "a frame is UTF-8"))),
+            Spoken::Pong(_) => {}
+        });
+        (ops, chunk)
     }
 
     /// Hands what frames ask for to the node. Nothing when nobody writes any more.

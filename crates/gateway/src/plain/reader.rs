@@ -8,12 +8,11 @@ use json::{Limits, Shallow};
 use node::{Credit, Turn};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
-use websocket::Frame;
 
 use super::ledger::{Ledger, Written};
 use super::writer::Out;
 use super::{Manner, shown_in};
-use crate::socket::{CloseFrame, FRAMES_MAX, Login, Next, Pings, SILENCE_TIME, too_many_pings, wrong};
+use crate::socket::{Chunk, CloseFrame, Login, Next, Pings, SILENCE_TIME, Spoken, take_chunk};
 use crate::websocket::Frames;
 use crate::{Asking, Code, Hub, Principal, Problem, Sending};
 
@@ -36,16 +35,14 @@ pub(super) struct Reader {
     credit: Credit,
     ledger: Arc<Mutex<Ledger>>,
     out: mpsc::Sender<Out>,
-    pings: Pings,
 }
 
 /// What some frames ask for.
 struct Asked {
     ops: Vec<Op>,
-    pings: Vec<Vec<u8>>,
     /// For how many frames the peer answers.
     cost: usize,
-    next: Next,
+    chunk: Chunk,
 }
 
 impl Reader {
@@ -57,8 +54,8 @@ impl Reader {
         ledger: Arc<Mutex<Ledger>>,
         out: mpsc::Sender<Out>,
     ) -> Self {
-        let (principal, pings) = (login.principal.clone(), Pings::new());
-        Reader { hub, manner, principal, credit, ledger, out, pings }
+        let principal = login.principal.clone();
+        Reader { hub, manner, principal, credit, ledger, out }
     }
 
     /// Reads until the peer or the writer is gone.
@@ -69,6 +66,7 @@ impl Reader {
     }
 
     async fn read_all(&mut self, frames: &mut Frames) -> Option<CloseFrame> {
+        let mut count = Pings::new();
         loop {
             let more = tokio::select! {
                 more = timeout(SILENCE_TIME, frames.more()) => more,
@@ -77,7 +75,7 @@ impl Reader {
             };
             more.ok()?.ok()?;
             loop {
-                let Asked { ops, pings, cost, next } = self.take(frames);
+                let Asked { ops, cost, chunk: Chunk { pings, next } } = self.take(frames, &mut count);
                 self.hand_over(ops, cost).await?;
                 for payload in pings {
                     self.out.send(Out::Pong(payload)).await.ok()?;
@@ -92,45 +90,23 @@ impl Reader {
     }
 
     /// Reads what has come, a chunk of frames at most.
-    fn take(&mut self, frames: &mut Frames) -> Asked {
-        let mut asked = Asked { ops: Vec::new(), pings: Vec::new(), cost: 0, next: Next::Here };
-        for _ in 0..FRAMES_MAX {
-            match frames.take() {
-                Ok(Some(Frame::Text(text))) => asked.ops.extend(self.read(text)),
-                Ok(Some(Frame::Binary(bytes))) => match std::str::from_utf8(bytes) {
-                    Ok(text) => asked.ops.extend(self.read(text)),
-                    Err(_) => asked.ops.push(refused(None, Problem::new(Code::NotJson, "a frame is UTF-8"))),
-                },
-                Ok(Some(Frame::Pong(payload))) => {
+    fn take(&self, frames: &mut Frames, pings: &mut Pings) -> Asked {
+        let (mut ops, mut cost) = (Vec::new(), 0);
+        let chunk = take_chunk(frames, pings, |spoken| {
+            cost += 1;
+            match spoken {
+                Spoken::Text(text) => ops.extend(self.read(text)),
+                Spoken::NotText => ops.push(refused(None, Problem::new(Code::NotJson, "a frame is UTF-8"))),
+                Spoken::Pong(payload) => {
                     if let Some(op) = self.settle(payload) {
-                        asked.ops.push(op);
+                        ops.push(op);
                         // We asked for it.
-                        continue;
+                        cost -= 1;
                     }
-                }
-                Ok(Some(Frame::Ping(payload))) => {
-                    if self.pings.is_one_too_many() {
-                        asked.next = Next::Over(too_many_pings());
-                        break;
-                    }
-                    asked.pings.push(payload.to_vec());
-                }
-                Ok(Some(Frame::Close(_))) => {
-                    asked.next = Next::goodbye();
-                    break;
-                }
-                Ok(None) => {
-                    asked.next = Next::ToCome;
-                    break;
-                }
-                Err(error) => {
-                    asked.next = Next::Over(wrong(error));
-                    break;
                 }
             }
-            asked.cost += 1;
-        }
-        asked
+        });
+        Asked { ops, cost: cost + chunk.pings.len(), chunk }
     }
 
     /// Hands what frames ask for to the node. Nothing when nobody writes any more.
