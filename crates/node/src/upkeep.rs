@@ -22,7 +22,7 @@ const COVERS_MAX: usize = 2;
 const LATE: u64 = 4;
 /// Bytes a second above which the log grows fast.
 const FAST: u64 = 32 << 20;
-/// How long it is waited for a log that grows more slowly.
+/// In how long it is looked at.
 const CALM: Duration = Duration::from_secs(1);
 
 /// What the upkeep thread works with.
@@ -44,18 +44,16 @@ impl Upkeep {
         drop(self.trimmer.keeper.keep());
         self.outbox.kept();
         let mut bytes = 0;
-        let mut rang = self.trimmer.clock.steady();
+        let mut flow = Flow { since: self.trimmer.clock.steady(), bytes: 0 };
         loop {
             let is_due = bytes >= self.settings.snapshot_bytes;
             let rung = self.bell.wait(self.patience().into_iter().chain(is_due.then_some(CALM)).min());
             if rung.is_over {
                 break;
             }
-            drop(self.trimmer.keeper.keep());
             bytes += rung.appended;
-            let now = self.trimmer.clock.steady();
-            let is_calm = is_calm(rung.appended, now.saturating_sub(rang));
-            rang = now;
+            let is_calm = flow.was_calm(rung.appended, self.trimmer.clock.steady());
+            drop(self.trimmer.keeper.keep());
             if self.wants_snapshot(bytes, is_calm) && self.take_snapshot().is_some() {
                 bytes = 0;
             }
@@ -171,7 +169,43 @@ impl Upkeep {
     }
 }
 
-/// Tells whether the log, to which so much was appended in so long, grows slowly.
-fn is_calm(bytes: u64, time: Duration) -> bool {
-    u128::from(bytes) * 1_000 <= u128::from(FAST) * time.as_millis()
+/// How fast the log grows.
+struct Flow {
+    since: Duration,
+    bytes: u64,
+}
+
+impl Flow {
+    /// Counts what was appended; tells whether the time is over in which that is looked at, and the log grew slowly in
+    /// it. A pause within that time, of a disk or of those who send, is no calm.
+    fn was_calm(&mut self, bytes: u64, now: Duration) -> bool {
+        self.bytes += bytes;
+        let time = now.saturating_sub(self.since);
+        if time < CALM {
+            return false;
+        }
+        let was_calm = u128::from(self.bytes) * 1_000 <= u128::from(FAST) * time.as_millis();
+        *self = Flow { since: now, bytes: 0 };
+        was_calm
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    #[test]
+    fn the_log_is_calm_when_it_grew_slowly_for_a_while() {
+        let mut flow = Flow { since: Duration::ZERO, bytes: 0 };
+        let mut at = |bytes, ms| flow.was_calm(bytes, Duration::from_millis(ms));
+        // Fast, with a pause.
+        assert_eq!([at(20 * MIB, 200), at(0, 600), at(20 * MIB, 1_000)], [false; 3]);
+        // As slow as may be, told when the time is over.
+        assert_eq!([at(16 * MIB, 1_999), at(16 * MIB, 2_000)], [false, true]);
+        // Nothing for long, and then something.
+        assert!(at(MIB, 60_000));
+        assert!(!at(MIB, 60_001));
+    }
 }
