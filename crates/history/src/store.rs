@@ -50,12 +50,10 @@ impl Store {
     pub(crate) fn open(settings: &Settings) -> Result<Self, HistoryError> {
         let connection = Connection::open(&settings.file)?;
         let pages_kib = i64::try_from(settings.page_cache_bytes >> 10).unwrap_or(i64::MAX);
+        let synchronous = if settings.outlives_log { "NORMAL" } else { "OFF" };
+        // The other way round a new file would be synced four times before anything is in it.
+        connection.pragma_update(None, "synchronous", synchronous)?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
-        connection.pragma_update(
-            None,
-            "synchronous",
-            if settings.outlives_log { "NORMAL" } else { "OFF" },
-        )?;
         connection.pragma_update(None, "cache_size", -pages_kib)?;
         connection.pragma_update(None, "temp_store", "MEMORY")?;
         connection.pragma_update(None, "wal_autocheckpoint", 8_192)?;

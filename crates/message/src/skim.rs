@@ -200,6 +200,10 @@ fn word<T>(scan: &mut Scan<'_>, find: fn(&str) -> Option<T>, into: &mut Option<T
 /// Takes a list of strings that must pass the check of their type.
 fn list<T: FromStr>(scan: &mut Scan<'_>, items_max: usize, into: &mut Vec<T>) -> Option<()> {
     scan.array(|scan| {
+        if into.is_empty() {
+            // Most lists have one item.
+            *into = Vec::with_capacity(1);
+        }
         into.push(scan.string()?.parse().ok().filter(|_| into.len() < items_max)?);
         Some(())
     })

@@ -25,9 +25,12 @@ impl Broker {
         accept: &Accept<'a>,
         cautions: &mut Vec<Caution>,
     ) -> Result<Targets<'a>, Refusal> {
-        let mut targets =
-            Targets { events: Vec::new(), list: Vec::new(), fallback: Vec::new(), made: Vec::new() };
-        targets.fallback = self.fallbacks(accept.fallback);
+        let mut targets = Targets {
+            events: Vec::with_capacity(1),
+            list: Vec::with_capacity(accept.to.len()),
+            fallback: self.fallbacks(accept.fallback),
+            made: Vec::new(),
+        };
         let mut vacant = self.entries.vacant().map(EntryKey);
         for address in accept.to {
             let entry = vacant.next().unwrap_or(EntryKey(u32::MAX));
@@ -44,8 +47,9 @@ impl Broker {
                 targets.list.push(target);
             }
         }
-        let used: Vec<AgentKey> = targets.list.iter().filter_map(super::recipient).collect();
-        targets.fallback.retain(|agent| !used.contains(agent));
+        let is_used =
+            |agent: AgentKey| targets.list.iter().any(|target| super::recipient(target) == Some(agent));
+        targets.fallback.retain(|agent| !is_used(*agent));
         for target in &targets.list {
             self.check_room(accept, target)?;
         }

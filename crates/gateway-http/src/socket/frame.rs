@@ -4,6 +4,7 @@ use dialect::Name;
 use gateway::{Answer, Code, Problem, Token};
 use json::{Limits, Scan, Shallow};
 use message::{DeliveryId, Skimmed};
+use smol_str::SmolStr;
 
 /// Bytes of a reference at most.
 const REFERENCE_BYTES_MAX: usize = 256;
@@ -220,6 +221,6 @@ pub(super) fn together(upto: Option<&str>, count: u64, id: message::MessageId) -
 }
 
 /// Returns an owned copy of what a peer calls a frame.
-pub(super) fn owned(reference: Option<&str>) -> Option<Box<str>> {
-    reference.map(Box::from)
+pub(super) fn owned(reference: Option<&str>) -> Option<SmolStr> {
+    reference.map(SmolStr::new)
 }

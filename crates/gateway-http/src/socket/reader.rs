@@ -8,6 +8,7 @@ use gateway::websocket::Frames;
 use gateway::{Asking, Code, Hub, Incoming, Principal, Problem, Sending};
 use message::{MessageId, RecipientReceipt};
 use node::{Awaited, Credit, Turn};
+use smol_str::SmolStr;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::timeout;
 
@@ -21,25 +22,25 @@ const WAITS_MAX: usize = 256;
 
 /// What a frame asks for.
 enum Op {
-    Send { reference: Option<Box<str>>, sending: Box<Sending> },
-    Note { reference: Option<Box<str>>, sending: Box<Sending> },
-    Settle { reference: Option<Box<str>>, settling: Settling },
-    Refused { reference: Option<Box<str>>, delivery: Option<Box<str>>, problem: Box<Problem> },
+    Send { reference: Option<SmolStr>, sending: Box<Sending> },
+    Note { reference: Option<SmolStr>, sending: Box<Sending> },
+    Settle { reference: Option<SmolStr>, settling: Settling },
+    Refused { reference: Option<SmolStr>, delivery: Option<Box<str>>, problem: Box<Problem> },
 }
 
 /// What came of it.
 pub(super) enum Done {
     Accepted(Box<Accepted>),
-    Brief { reference: Option<Box<str>>, receipted: Receipted, stage: &'static str, _sending: Box<Sending> },
+    Brief { reference: Option<SmolStr>, receipted: Receipted, stage: &'static str, _sending: Box<Sending> },
     Together(Together),
-    Settled { reference: Option<Box<str>> },
-    Refused { reference: Option<Box<str>>, delivery: Option<Box<str>>, problem: Box<Problem> },
+    Settled { reference: Option<SmolStr> },
+    Refused { reference: Option<SmolStr>, delivery: Option<Box<str>>, problem: Box<Problem> },
 }
 
 /// Documents that were accepted one after the other and are told of together.
 pub(super) struct Together {
     /// What the peer calls the last.
-    pub(super) upto: Option<Box<str>>,
+    pub(super) upto: Option<SmolStr>,
     pub(super) id: MessageId,
     pub(super) count: u64,
     /// What was read is let go by whoever writes the receipt: a turn has more to do.
@@ -49,7 +50,7 @@ pub(super) struct Together {
 
 /// A document that was accepted, with all that a full receipt says.
 pub(super) struct Accepted {
-    pub(super) reference: Option<Box<str>>,
+    pub(super) reference: Option<SmolStr>,
     pub(super) incoming: Incoming,
     pub(super) receipted: Receipted,
     pub(super) recipients: Vec<RecipientReceipt>,
@@ -213,7 +214,7 @@ impl Reader {
 
 impl Op {
     /// Returns what is done with a document.
-    fn of(reference: Option<Box<str>>, sending: Sending) -> Self {
+    fn of(reference: Option<SmolStr>, sending: Sending) -> Self {
         let sending = Box::new(sending);
         if sending.is_for_the_bus() {
             return Op::Note { reference, sending };
@@ -273,7 +274,7 @@ fn accept(
     turn: &mut Turn<'_>,
     sending: Box<Sending>,
     receipts: Receipts,
-    reference: Option<Box<str>>,
+    reference: Option<SmolStr>,
 ) -> Done {
     let waits = sending.waits();
     let refuse = |reference, problem| Done::Refused { reference, delivery: None, problem: Box::new(problem) };
@@ -304,6 +305,6 @@ fn accept(
     }
 }
 
-fn refused(reference: Option<Box<str>>, problem: Problem) -> Op {
+fn refused(reference: Option<SmolStr>, problem: Problem) -> Op {
     Op::Refused { reference, delivery: None, problem: Box::new(problem) }
 }

@@ -13,6 +13,7 @@ use gateway::websocket::Sink;
 use gateway::{Code, Hub, Problem};
 use message::{DeliveryId, Receipt, Seq};
 use node::{Awaited, Letter, Outcome, Subscription};
+use smol_str::SmolStr;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
@@ -219,7 +220,7 @@ impl Writer {
 /// Somebody who waits for the reply to a message that it sent over a socket.
 struct Waiter {
     hub: Hub,
-    reference: Option<Box<str>>,
+    reference: Option<SmolStr>,
     receipt: Receipt,
 }
 
