@@ -481,7 +481,7 @@ impl Broker {
         }
     }
 
-    fn purge(&mut self, key: MessageKey) {
+    pub(crate) fn purge(&mut self, key: MessageKey) {
         let Some(message) = self.messages.remove(key.0) else { return };
         let mut link = message.first;
         while let Some(entry) = self.entries.remove(link) {

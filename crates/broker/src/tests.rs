@@ -8,6 +8,7 @@ mod containers;
 mod hostile;
 mod language;
 mod ledger;
+mod losses;
 mod misfits;
 mod ops;
 mod properties;

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use broker::{Broker, Command, DecodeError, Event, Misfit, Retention};
-use log::{Batch, Cut, Entry, Log, Opened, Options, ReadError, Reader, RealDisk, SegmentLog, Snapshots};
+use broker::{Broker, Command, Fold, FoldError, Retention};
+use log::{Batch, Cut, Entry, Log, Opened, Options, Reader, RealDisk, SegmentLog, Snapshots};
 use message::Seq;
 use tokio::sync::watch;
 
@@ -59,6 +59,8 @@ pub struct Started {
     pub cut: Option<Cut>,
     /// Records that a salvage had left out.
     pub missing: Vec<(Seq, Seq)>,
+    /// How many records after them fit nothing any more and were passed over.
+    pub passed_over: u64,
 }
 
 /// A state made from a snapshot and the records after it.
@@ -67,6 +69,7 @@ pub(crate) struct Folded {
     pub(crate) snapshot: Option<Seq>,
     pub(crate) replayed: u64,
     pub(crate) missing: Vec<(Seq, Seq)>,
+    pub(crate) passed_over: u64,
 }
 
 impl Node {
@@ -183,6 +186,7 @@ fn started(opened: &Opened, folded: &Folded) -> Started {
         replayed: folded.replayed,
         cut: opened.cut.clone(),
         missing: folded.missing.clone(),
+        passed_over: folded.passed_over,
     }
 }
 
@@ -204,54 +208,43 @@ pub(crate) fn fold(
         }
         None => Broker::new(settings.clone()),
     };
-    let mut folded = Folded { broker, snapshot: at, replayed: 0, missing: Vec::new() };
-    folded.replay(reader, upto)?;
-    Ok(folded)
+    replay(broker, reader, upto, at)
 }
 
-/// Why a replay ended early.
-enum Stumble {
-    Record(Seq, DecodeError),
-    Misfit(Misfit),
-}
-
-impl Folded {
-    fn replay(&mut self, reader: &impl Reader, upto: Seq) -> Result<(), StartError> {
-        let mut stumble = None;
-        let mut effects = Vec::new();
-        let from = Seq(self.broker.last().0 + 1);
-        let visited = reader.scan(from, upto, &mut |entry| match self.apply(entry, &mut effects) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(found) => {
-                stumble = Some(found);
-                ControlFlow::Break(())
-            }
-        });
-        match stumble {
-            Some(Stumble::Record(seq, source)) => Err(StartError::Record { seq, source }),
-            Some(Stumble::Misfit(misfit)) => Err(StartError::Misfit(misfit)),
-            None => visited.map_err(read_error),
-        }
-    }
-
-    fn apply(&mut self, entry: Entry<'_>, effects: &mut broker::Effects) -> Result<(), Stumble> {
-        match entry {
+/// Folds the records after a snapshot into its state.
+fn replay(
+    broker: Broker,
+    reader: &impl Reader,
+    upto: Seq,
+    snapshot: Option<Seq>,
+) -> Result<Folded, StartError> {
+    let from = Seq(broker.last().0 + 1);
+    let mut fold = Fold::new(broker);
+    let (mut replayed, mut missing, mut failed) = (0, Vec::new(), None);
+    let visited = reader.scan(from, upto, &mut |entry| {
+        let folded = match entry {
             Entry::Record { seq, bytes, .. } => {
-                let (at, event) = Event::decode(bytes).map_err(|error| Stumble::Record(seq, error))?;
-                self.replayed += 1;
-                effects.clear();
-                self.broker.apply(seq, at, &event, effects).map_err(Stumble::Misfit)
+                replayed += 1;
+                fold.apply(seq, bytes).map_err(|error| (seq, error))
             }
             Entry::Gap { first, last } => {
-                self.missing.push((first, last));
+                missing.push((first, last));
+                fold.pass(last);
                 Ok(())
             }
+        };
+        failed = folded.err();
+        if failed.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    match failed {
+        Some((seq, FoldError::Record(source))) => Err(StartError::Record { seq, source }),
+        Some((_, FoldError::Misfit(misfit))) => Err(StartError::Misfit(misfit)),
+        None => {
+            visited.map_err(StartError::Read)?;
+            let passed_over = fold.passed_over();
+            Ok(Folded { broker: fold.into_broker(), snapshot, replayed, missing, passed_over })
         }
     }
-}
-
-fn read_error(error: ReadError) -> StartError {
-    StartError::Read(error)
 }
 
 impl Asked {

@@ -58,7 +58,14 @@ pub(super) fn announce(url: &str, data: &Path, started: &Started, form: Form) ->
         );
     }
     for (first, last) in &started.missing {
-        tracing::warn!("records {first} to {last} are missing since a salvage");
+        if first == last {
+            tracing::warn!("record {first} is missing since a salvage");
+        } else {
+            tracing::warn!("records {first} to {last} are missing since a salvage");
+        }
+    }
+    if started.passed_over > 0 {
+        tracing::warn!("{} later records were about what is missing", started.passed_over);
     }
     tracing::info!("data in {}, {} events", data.display(), started.last);
     let mut output = Output::new();
