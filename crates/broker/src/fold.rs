@@ -11,7 +11,7 @@ use crate::broker::Broker;
 use crate::codec::DecodeError;
 use crate::due::EXPIRED;
 use crate::effect::Effects;
-use crate::entry::{End, State};
+use crate::entry::{End, Message, State};
 use crate::{EntryKey, Event, Failed, MessageKey, Misfit, Of, Time};
 
 /// By what an entry ended of which nobody knows what became.
@@ -25,6 +25,8 @@ pub struct Fold {
     effects: Effects,
     /// What it takes to go back before an event that does not fit, once events were lost.
     way_back: Option<WayBack>,
+    /// Messages that had expired while something of them was handed out, among others.
+    expired: Vec<MessageKey>,
     passed_over: u64,
 }
 
@@ -58,12 +60,15 @@ pub enum FoldError {
 impl Fold {
     /// Folds on from a state.
     pub fn new(broker: Broker) -> Self {
-        Fold { broker, effects: Effects::new(), way_back: None, passed_over: 0 }
+        Fold { broker, effects: Effects::new(), way_back: None, expired: Vec::new(), passed_over: 0 }
     }
 
     /// Goes on behind lost events, of which this is the last.
     pub fn pass(&mut self, lost: Seq) {
         self.broker.pass_lost(lost);
+        let (at, broker) = (self.broker.time, &mut self.broker);
+        self.expired = broker.expired_and_open();
+        self.expired.retain(|message| broker.end_expired(*message, at, &mut self.effects));
         self.keep();
     }
 
@@ -74,7 +79,7 @@ impl Fold {
             let (at, event) = Event::decode(record)?;
             return Ok(self.broker.apply(seq, at, &event, &mut self.effects)?);
         };
-        match step(&mut self.broker, seq, record, &mut self.effects) {
+        match step(&mut self.broker, seq, record, &mut self.expired, &mut self.effects) {
             Ok(is_about_something) => {
                 self.passed_over += u64::from(!is_about_something);
                 way_back.bytes += record.len();
@@ -84,24 +89,30 @@ impl Fold {
                 }
                 Ok(())
             }
-            Err(FoldError::Misfit(_)) => self.pass_over(seq),
+            Err(FoldError::Misfit(_)) => self.pass_over(seq, record),
             Err(error) => Err(error),
         }
     }
 
     /// Takes the state before an event that does not fit, which may have left traces in this one.
-    fn pass_over(&mut self, seq: Seq) -> Result<(), FoldError> {
+    fn pass_over(&mut self, seq: Seq, record: &[u8]) -> Result<(), FoldError> {
         let WayBack { state, since, .. } = self.way_back.take().unwrap_or_default();
         let mut broker = Broker::restore(self.broker.settings.clone(), &state)?;
         #[cfg(feature = "plants")]
         broker.plant(self.broker.plant);
         for (seq, record) in &since {
             self.effects.clear();
-            step(&mut broker, *seq, record, &mut self.effects)?;
+            step(&mut broker, *seq, record, &mut self.expired, &mut self.effects)?;
         }
+        let (_, event) = Event::decode(record)?;
+        // No others tell that something was handed out, or is about to be.
+        if matches!(subject(&event), Subject::Entry(_)) || matches!(event, Event::Absorbed { .. }) {
+            broker.pass_lost(seq);
+        }
+        broker.last = seq;
         self.broker = broker;
         self.passed_over += 1;
-        self.pass(seq);
+        self.keep();
         Ok(())
     }
 
@@ -130,18 +141,24 @@ impl Fold {
 }
 
 /// Folds an event if it is about something that is here; tells whether it is.
-fn step(broker: &mut Broker, seq: Seq, record: &[u8], effects: &mut Effects) -> Result<bool, FoldError> {
+fn step(
+    broker: &mut Broker,
+    seq: Seq,
+    record: &[u8],
+    expired: &mut Vec<MessageKey>,
+    effects: &mut Effects,
+) -> Result<bool, FoldError> {
     let (at, event) = Event::decode(record)?;
-    let subject = subject(&event);
-    if !broker.knows(subject) {
+    if !broker.knows(subject(&event)) {
         (broker.last, broker.time) = (seq, broker.time.max(at));
         return Ok(false);
     }
     broker.make_room(&event, at, effects);
     broker.apply(seq, at, &event, effects)?;
-    if let Subject::Entry(of) = subject {
-        broker.end_if_expired(of.entry, at, effects);
+    if let Event::Expired { message, .. } = event {
+        expired.push(message);
     }
+    expired.retain(|message| broker.end_expired(*message, at, effects));
     Ok(true)
 }
 
@@ -186,13 +203,22 @@ impl Broker {
         }
     }
 
-    /// Ends an entry that came back after its message had expired: in the lost part it had come back before.
-    fn end_if_expired(&mut self, key: EntryKey, at: Time, effects: &mut Effects) {
-        let is_expired = self.message_of(key).is_some_and(|message| message.expires == EXPIRED);
-        if is_expired && self.entry(key).is_some_and(|entry| entry.state.may_still_leave()) {
-            self.take_down(key);
-            self.end(key, End::Expired, LOST, at, effects);
+    fn expired_and_open(&self) -> Vec<MessageKey> {
+        let expired = self.messages.iter().filter(|(_, message)| message.is_expired_and_open());
+        expired.map(|(key, _)| MessageKey(key)).collect()
+    }
+
+    /// Ends what came back after its message had expired: in the lost part it had come back before. Tells whether more
+    /// of the message may come back.
+    fn end_expired(&mut self, key: MessageKey, at: Time, effects: &mut Effects) -> bool {
+        let is_it = |broker: &Self| broker.message(key).is_some_and(Message::is_expired_and_open);
+        if is_it(self) {
+            self.end_waiting(key, at, effects, |broker, entry, at, effects| {
+                broker.take_down(entry);
+                broker.end(entry, End::Expired, LOST, at, effects);
+            });
         }
+        is_it(self)
     }
 
     fn evict_entry(&mut self, key: EntryKey, at: Time, effects: &mut Effects) {
@@ -203,6 +229,9 @@ impl Broker {
 
     /// Forgets a message, over or not.
     fn evict(&mut self, key: MessageKey, at: Time, effects: &mut Effects) {
+        if self.message(key).is_none() {
+            return;
+        }
         // One for which nobody waits has no wait to end.
         let _ended = self.wait_ended(key, effects);
         let entries = self.entries_of(key).filter(|(_, entry)| !matches!(entry.state, State::Done(_)));
@@ -252,5 +281,11 @@ fn subject(event: &Event<'_>) -> Subject {
         | Event::RecordCarried { .. }
         | Event::Work(_)
         | Event::TaskCarried { .. } => Subject::Other,
+    }
+}
+
+impl Message {
+    fn is_expired_and_open(&self) -> bool {
+        self.expires == EXPIRED && self.open > 0
     }
 }
