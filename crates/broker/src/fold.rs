@@ -34,6 +34,7 @@ pub struct Fold {
 #[derive(Default)]
 struct WayBack {
     state: Vec<u8>,
+    expired: Vec<MessageKey>,
     since: Vec<(Seq, Box<[u8]>)>,
     bytes: usize,
 }
@@ -96,7 +97,8 @@ impl Fold {
 
     /// Takes the state before an event that does not fit, which may have left traces in this one.
     fn pass_over(&mut self, seq: Seq, record: &[u8]) -> Result<(), FoldError> {
-        let WayBack { state, since, .. } = self.way_back.take().unwrap_or_default();
+        let WayBack { state, expired, since, .. } = self.way_back.take().unwrap_or_default();
+        self.expired = expired;
         let mut broker = Broker::restore(self.broker.settings.clone(), &state)?;
         #[cfg(feature = "plants")]
         broker.plant(self.broker.plant);
@@ -119,6 +121,7 @@ impl Fold {
     fn keep(&mut self) {
         let way_back = self.way_back.get_or_insert_default();
         way_back.state.clear();
+        way_back.expired.clone_from(&self.expired);
         way_back.since.clear();
         way_back.bytes = 0;
         self.broker.snapshot(&mut way_back.state);
