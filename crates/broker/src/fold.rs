@@ -11,7 +11,7 @@ use crate::broker::Broker;
 use crate::codec::DecodeError;
 use crate::due::EXPIRED;
 use crate::effect::Effects;
-use crate::entry::{End, Message, State};
+use crate::entry::{End, Message};
 use crate::{EntryKey, Event, Failed, MessageKey, Misfit, Of, Time};
 
 /// By what an entry ended of which nobody knows what became.
@@ -174,10 +174,15 @@ impl Broker {
         let once: Vec<MessageKey> = messages.filter(|key| self.is_wanted_once(*key)).collect();
         for message in once {
             self.end_waiting(message, at, &mut effects, |broker, entry, at, effects| {
-                broker.take_down(entry);
-                broker.end(entry, End::Unconfirmed, LOST, at, effects);
+                broker.end_lost(entry, End::Unconfirmed, at, effects);
             });
         }
+    }
+
+    /// Ends an entry, wherever it stands.
+    fn end_lost(&mut self, key: EntryKey, end: End, at: Time, effects: &mut Effects) {
+        self.take_down(key);
+        self.end(key, end, LOST, at, effects);
     }
 
     /// Tells whether what an event is about is here.
@@ -217,8 +222,7 @@ impl Broker {
         let is_it = |broker: &Self| broker.message(key).is_some_and(Message::is_expired_and_open);
         if is_it(self) {
             self.end_waiting(key, at, effects, |broker, entry, at, effects| {
-                broker.take_down(entry);
-                broker.end(entry, End::Expired, LOST, at, effects);
+                broker.end_lost(entry, End::Expired, at, effects);
             });
         }
         is_it(self)
@@ -237,11 +241,10 @@ impl Broker {
         }
         // One for which nobody waits has no wait to end.
         let _ended = self.wait_ended(key, effects);
-        let entries = self.entries_of(key).filter(|(_, entry)| !matches!(entry.state, State::Done(_)));
+        let entries = self.entries_of(key).filter(|(_, entry)| entry.state.is_open());
         let open: Vec<EntryKey> = entries.map(|(key, _)| key).collect();
         for entry in open {
-            self.take_down(entry);
-            self.end(entry, End::Unconfirmed, LOST, at, effects);
+            self.end_lost(entry, End::Unconfirmed, at, effects);
         }
         self.settled.retain(|settled| *settled != key);
         self.purge(key);

@@ -22,7 +22,7 @@ const COVERS_MAX: usize = 2;
 const LATE: u64 = 4;
 /// Bytes a second above which the log grows fast.
 const FAST: u64 = 32 << 20;
-/// In how long it is looked at.
+/// How long it is watched before it counts as slow.
 const CALM: Duration = Duration::from_secs(1);
 
 /// What the upkeep thread works with.
