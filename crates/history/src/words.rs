@@ -16,8 +16,49 @@ const BARE: &str = "aaaaaa\u{e6}ceeeeiiii\u{f0}nooooo\u{d7}ouuuuy\u{fe}\u{df}aaa
 
 /// Visits the words of a text with their places.
 pub(crate) fn each(text: &str, mut visit: impl FnMut(&str, Range<usize>)) {
-    let bare = Bare::new();
     let mut word = String::new();
+    let mut start = 0;
+    while start < text.len() {
+        let run = Run::of(&text.as_bytes()[start..]);
+        let end = start + run.bytes;
+        // Most words are read where they stand.
+        if run.is_word {
+            visit(&text[start..end], start..end);
+        } else if run.bytes > 0 {
+            spell(&text[start..end], &mut word, |word, places| {
+                visit(word, start + places.start..start + places.end);
+            });
+        }
+        start = end + 1;
+    }
+}
+
+/// What stands before the next ASCII character that is in no word, which ends every word.
+struct Run {
+    bytes: usize,
+    /// Whether it is one word as it stands.
+    is_word: bool,
+}
+
+impl Run {
+    fn of(text: &[u8]) -> Self {
+        let mut is_plain = true;
+        let mut bytes = 0;
+        for byte in text {
+            match byte {
+                b'a'..=b'z' | b'0'..=b'9' => {}
+                b'A'..=b'Z' | 0x80.. => is_plain = false,
+                _ => break,
+            }
+            bytes += 1;
+        }
+        Run { bytes, is_word: is_plain && (1..=WORD_CHARS_MAX).contains(&bytes) }
+    }
+}
+
+/// Visits the words of a text character by character.
+pub(crate) fn spell(text: &str, word: &mut String, mut visit: impl FnMut(&str, Range<usize>)) {
+    let bare = Bare::new();
     let (mut start, mut count) = (0, 0);
     let mut end = |word: &mut String, start: usize, end: usize| {
         if !word.is_empty() {
@@ -33,25 +74,25 @@ pub(crate) fn each(text: &str, mut visit: impl FnMut(&str, Range<usize>)) {
             continue;
         }
         if !character.is_alphanumeric() {
-            end(&mut word, start, last);
+            end(word, start, last);
             continue;
         }
         if stands_alone(character) {
-            end(&mut word, start, last);
+            end(word, start, last);
             word.push(character);
-            end(&mut word, at, next);
+            end(word, at, next);
             continue;
         }
         if word.is_empty() {
             (start, count) = (at, 0);
         }
         if count < WORD_CHARS_MAX {
-            bare.push(&mut word, character);
+            bare.push(word, character);
             count += 1;
         }
         last = next;
     }
-    end(&mut word, start, last);
+    end(word, start, last);
 }
 
 /// Returns the words of a text.

@@ -9,13 +9,19 @@ use crate::disk::{DiskFile, read_full};
 pub(crate) struct Window {
     buffer: Vec<u8>,
     start: u64,
-    /// How much is read at once.
+    /// How much is read at once, and at most later on.
     piece: usize,
+    piece_max: usize,
 }
 
 impl Window {
     pub(crate) fn new(piece: usize) -> Self {
-        Self { buffer: Vec::new(), start: 0, piece }
+        Self::growing(piece, piece)
+    }
+
+    /// Reads more at once the further it goes: who wants little does not pay for much.
+    pub(crate) fn growing(piece: usize, piece_max: usize) -> Self {
+        Self { buffer: Vec::new(), start: 0, piece, piece_max }
     }
 
     /// Forgets what is in memory, because the file changed or is another one.
@@ -60,6 +66,7 @@ impl Window {
             self.buffer.resize(wanted, 0);
             let read = read_full(file, &mut self.buffer[held..], self.start + held as u64)?;
             self.buffer.truncate(held + read);
+            self.piece = self.piece.saturating_mul(4).min(self.piece_max);
         }
         Ok(())
     }

@@ -163,6 +163,16 @@ fn snippets_mark_every_match() {
 }
 
 proptest! {
+    /// Whatever is read as it stands is what spelling it out gives, place by place.
+    #[test]
+    fn plain_words_are_read_as_if_they_were_spelt(text in "([a-zA-Z0-9]{0,70}|[ .,-]|[é東İ\u{301}👍]){0,12}") {
+        let mut read = Vec::new();
+        words::each(&text, |word, places| read.push((word.to_owned(), places)));
+        let mut spelt = Vec::new();
+        words::spell(&text, &mut String::new(), |word, places| spelt.push((word.to_owned(), places)));
+        prop_assert_eq!(read, spelt);
+    }
+
     #[test]
     fn words_consist_of_letters_and_digits(text in "\\PC{0,60}") {
         words::each(&text, |word, place| {

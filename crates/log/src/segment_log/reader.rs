@@ -20,7 +20,9 @@ use crate::walk::{Step, Walk};
 use crate::window::Window;
 
 const READ_BYTES: usize = STRIDE_BYTES as usize;
-const SCAN_BYTES: usize = 1 << 20;
+/// What a scan reads at once, at first and at most: whoever follows the log scans again and again for a few records.
+const SCAN_BYTES: usize = 16 << 10;
+const SCAN_BYTES_MAX: usize = 1 << 20;
 
 /// Reads a [`SegmentLog`](crate::SegmentLog).
 pub struct LogReader<D: Disk> {
@@ -35,13 +37,13 @@ impl<D: Disk> Clone for LogReader<D> {
 
 impl<D: Disk> Reader for LogReader<D> {
     fn read(&self, seq: Seq) -> Result<Vec<u8>, ReadError> {
-        let mut cursor = Cursor::new(&self.shared, READ_BYTES);
+        let mut cursor = Cursor::new(&self.shared, Window::new(READ_BYTES));
         cursor.seek(seq)?;
         Ok(cursor.record(seq)?.0.to_vec())
     }
 
     fn read_many(&self, seqs: &[Seq], visit: &mut dyn FnMut(Seq, &[u8])) -> Result<(), ReadError> {
-        let mut cursor = Cursor::new(&self.shared, 4 * READ_BYTES);
+        let mut cursor = Cursor::new(&self.shared, Window::new(4 * READ_BYTES));
         for seq in seqs {
             cursor.seek(*seq)?;
             visit(*seq, cursor.record(*seq)?.0);
@@ -56,7 +58,7 @@ impl<D: Disk> Reader for LogReader<D> {
         visit: &mut dyn FnMut(Entry<'_>) -> ControlFlow<()>,
     ) -> Result<(), ReadError> {
         let to = to.min(self.shared.last());
-        let mut cursor = Cursor::new(&self.shared, SCAN_BYTES);
+        let mut cursor = Cursor::new(&self.shared, Window::growing(SCAN_BYTES, SCAN_BYTES_MAX));
         let mut seq = from.max(Seq(1));
         while seq <= to {
             let entry = match cursor.seek(seq).and_then(|()| cursor.record(seq)) {
@@ -83,7 +85,7 @@ impl<D: Disk> LogReader<D> {
 
     /// Returns the chain after the batch that ends with a record; `None` if none ends there.
     pub(super) fn chain_at(&self, seq: Seq) -> Result<Option<Chain>, ReadError> {
-        let mut cursor = Cursor::new(&self.shared, READ_BYTES);
+        let mut cursor = Cursor::new(&self.shared, Window::new(READ_BYTES));
         cursor.seek(seq)?;
         let (_, last_of_batch) = cursor.record(seq)?;
         if last_of_batch { cursor.commit(seq).map(Some) } else { Ok(None) }
@@ -108,8 +110,8 @@ struct Place<D: Disk> {
 }
 
 impl<'a, D: Disk> Cursor<'a, D> {
-    fn new(shared: &'a Shared<D>, piece: usize) -> Self {
-        Self { shared, window: Window::new(piece), place: None }
+    fn new(shared: &'a Shared<D>, window: Window) -> Self {
+        Self { shared, window, place: None }
     }
 
     /// Goes to a record or to the mark before it.
