@@ -7,6 +7,7 @@
 
 mod agents;
 mod api;
+mod attend;
 mod batch;
 mod channels;
 mod dead;
@@ -31,28 +32,26 @@ mod trim;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
-
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use axum::middleware::{from_fn, from_fn_with_state};
-use gateway::{Code, Doorway, Hub, Problem};
+use axum::middleware::from_fn_with_state;
+use gateway::{Code, Doorway, Hub, Problem, Shapes};
 
-pub use serve::{ServeLimits, Tls, TlsError, Validity, serve, trace};
+use attend::{Desk, attend};
+
+pub use serve::{ServeLimits, Tls, TlsError, Validity, serve};
 
 /// Returns everything that this door and the others answer.
 pub fn router(hub: Hub, doorways: Vec<Doorway>) -> Router {
     let body_bytes_max = hub.limits().body_bytes_max;
-    let shapes: Arc<[_]> = doorways.iter().map(|doorway| (doorway.prefix, doorway.shape)).collect();
+    let desk = Desk { hub: hub.clone(), shapes: Shapes::of(&doorways) };
     let routes = doorways.into_iter().fold(api::routes(&hub), |routes, doorway| routes.merge(doorway.routes));
     routes
         .fallback(async || Problem::not_found("there is nothing here: see /v1/openapi.json"))
         .method_not_allowed_fallback(async || {
             Problem::new(Code::MethodNotAllowed, "this path has other methods: see /v1/openapi.json")
         })
-        .layer(from_fn_with_state(hub.clone(), gateway::check_site))
         .layer(DefaultBodyLimit::max(body_bytes_max))
-        .layer(from_fn_with_state(shapes, gateway::shape_problems))
-        .layer(from_fn(trace))
+        .layer(from_fn_with_state(desk, attend))
         .with_state(hub)
 }

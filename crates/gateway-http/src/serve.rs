@@ -12,7 +12,6 @@ mod line;
 mod table;
 mod timer;
 mod tls;
-mod trace;
 
 #[cfg(test)]
 mod tests;
@@ -47,7 +46,6 @@ use crate::serve::line::Line;
 use crate::serve::table::{Phase, Slot, Table};
 
 pub use tls::{Tls, TlsError, Validity};
-pub use trace::trace;
 
 /// How long accepting pauses after it failed, at first and at most.
 const PAUSE_FIRST: Duration = Duration::from_millis(10);

@@ -3,8 +3,6 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{Request, State};
-use axum::middleware::Next;
 use axum::response::Response;
 
 use crate::{Hub, Problem};
@@ -21,17 +19,27 @@ pub struct Doorway {
 
 type Shape = fn(&Problem) -> Response;
 
-/// Has each door say what went wrong in its own shape.
-pub async fn shape_problems(
-    State(shapes): State<Arc<[(&'static str, Shape)]>>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let path = request.uri().path();
-    let is_under =
-        |prefix: &str| path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    let shape = shapes.iter().find(|(prefix, _)| is_under(prefix)).map(|(_, shape)| *shape);
-    let response = next.run(request).await;
+/// How each door says what went wrong.
+#[derive(Clone)]
+pub struct Shapes(Arc<[(&'static str, Shape)]>);
+
+impl Shapes {
+    /// Notes the shapes of doors.
+    pub fn of(doorways: &[Doorway]) -> Self {
+        Shapes(doorways.iter().map(|doorway| (doorway.prefix, doorway.shape)).collect())
+    }
+
+    /// Returns the shape for a path; nothing if problems are said there as they are.
+    pub fn at(&self, path: &str) -> Option<Shape> {
+        let is_under = |prefix: &str| {
+            path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        self.0.iter().find(|(prefix, _)| is_under(prefix)).map(|(_, shape)| *shape)
+    }
+}
+
+/// Has an answer say what went wrong, if something did, in the shape of its door.
+pub fn shaped(response: Response, shape: Option<Shape>) -> Response {
     match (shape, response.extensions().get::<Arc<Problem>>()) {
         (Some(shape), Some(problem)) => {
             let mut shaped = shape(problem);
