@@ -48,7 +48,7 @@ async fn take_in(caller: &Caller, headers: &HeaderMap, body: Body) -> Result<Res
     }
     let warnings: Vec<Warning> = incoming.warnings.into_iter().chain(receipted.warnings()).collect();
     if !warnings.is_empty() {
-        answer = answer.list("warnings", warnings.iter().map(|warning| warning.to_value().to_json()));
+        answer = answer.list("warnings", warnings.iter().map(Warning::to_json));
     }
     match (accepted.awaited, receipted.answer) {
         (Some(awaited), _) => match waiting::outcome(&caller.hub, Name::Bus, awaited).await? {

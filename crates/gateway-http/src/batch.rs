@@ -45,7 +45,7 @@ pub(crate) async fn send(
         match outcome {
             Ok((incoming, receipted, recipients)) => {
                 let receipt = gateway::receipt_of(&incoming, receipted, recipients);
-                text.push_str(&receipt.to_value().to_json());
+                text.push_str(&receipt.to_json());
             }
             Err(problem) => text.push_str(&problem.to_value().to_json()),
         }

@@ -50,7 +50,7 @@ pub(crate) async fn document(
 /// Shows what became of a message, to whoever sent or got it and to the operator.
 pub(crate) async fn receipt(caller: Caller, At(id): At<String>) -> Result<Response, Problem> {
     let receipt = current_receipt(&caller, &id).await?;
-    Ok(gateway::answer(StatusCode::OK, &receipt.to_value()))
+    Ok(gateway::json_text(StatusCode::OK, receipt.to_json()))
 }
 
 /// Takes a message back.

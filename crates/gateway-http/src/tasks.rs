@@ -97,7 +97,7 @@ pub(crate) async fn act(
             (StatusCode::OK, receipt)
         }
     };
-    Ok(Answer::new().raw("task", &shown.brief()).value("receipt", &receipt.to_value()).respond(status))
+    Ok(Answer::new().raw("task", &shown.brief()).raw("receipt", &receipt.to_json()).respond(status))
 }
 
 async fn look(caller: &Caller, id: String) -> Result<TaskShown, Problem> {

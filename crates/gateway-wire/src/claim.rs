@@ -26,7 +26,7 @@ pub(crate) async fn claim(caller: &Caller, sending: Sending) -> Result<Response,
     let problem = match accepted.await {
         Ok((receipt, holder)) => {
             let answer = answer("claimed", holder);
-            return Ok(answer.value("receipt", &receipt.to_value()).respond(StatusCode::OK));
+            return Ok(answer.raw("receipt", &receipt.to_json()).respond(StatusCode::OK));
         }
         Err(problem) => problem,
     };

@@ -68,6 +68,14 @@ impl Answer {
         members.fold(self, |answer, (key, value)| answer.value(key, value))
     }
 
+    /// Adds every member of an object that is JSON already, compact and not empty.
+    pub fn members_of(mut self, object: &str) -> Self {
+        let members = object.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+        self.comma();
+        self.text.push_str(members.unwrap_or_default());
+        self
+    }
+
     /// Adds what is JSON already.
     pub fn raw(mut self, key: &str, json: &str) -> Self {
         self.key(key);
@@ -106,10 +114,14 @@ impl Answer {
     }
 
     fn key(&mut self, key: &str) {
+        self.comma();
+        write_string(&mut self.text, key).expect("a string takes whatever is written");
+        self.text.push(':');
+    }
+
+    fn comma(&mut self) {
         if self.text.len() > 1 {
             self.text.push(',');
         }
-        write_string(&mut self.text, key).expect("a string takes whatever is written");
-        self.text.push(':');
     }
 }

@@ -4,7 +4,7 @@ use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::Response;
 use broker::Change;
 
-use crate::{Answer, Asking, Caller, Problem, Query, Sending, answer, header_text, receipt_of, waiting};
+use crate::{Answer, Asking, Caller, Problem, Query, Sending, header_text, json_text, receipt_of, waiting};
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// The header in which a W3C trace travels.
@@ -50,7 +50,7 @@ pub async fn post(caller: &Caller, sending: Sending) -> Result<Response, Problem
             let stage = receipt.stage();
             Err(waiting::nothing(&caller.hub, receipt, stage).await)
         }
-        (None, None) => Ok(answer(status, &receipt.to_value())),
+        (None, None) => Ok(json_text(status, receipt.to_json())),
     }
 }
 

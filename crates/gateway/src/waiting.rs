@@ -75,7 +75,7 @@ pub async fn nothing(hub: &Hub, receipt: Receipt, stage: Stage) -> Problem {
         | Stage::Acknowledged
         | Stage::Answered => (Code::NoReply, format!("no reply came in time: the message is {stage}")),
     };
-    Problem::new(code, detail).with("receipt", receipt.to_value().into_owned())
+    Problem::new(code, detail).with("receipt", receipt.to_value())
 }
 
 /// Returns a receipt with what has become of the message meanwhile.
@@ -98,7 +98,7 @@ pub async fn read(hub: &Hub, id: MessageId, dialect: Dialect) -> Result<Reply, P
 
 fn answer(receipt: &Receipt, reply: &Reply) -> String {
     Answer::with_capacity(reply.outgoing.text.len() + 1_024)
-        .value("receipt", &receipt.to_value())
+        .raw("receipt", &receipt.to_json())
         .text("id", &reply.id.to_string())
         .text("dialect", reply.outgoing.dialect.name())
         .raw("reply", &reply.outgoing.text)

@@ -44,6 +44,7 @@ mod stage;
 mod task_status;
 mod timestamp;
 mod uuid;
+mod written;
 
 #[cfg(test)]
 mod tests;

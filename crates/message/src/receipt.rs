@@ -1,14 +1,17 @@
 //! Receipts: what became of a message, with each of its recipients.
 
-use json::{Finding, Source, Value};
+use json::{Finding, Limits, Source, Value, write_string};
 
 use crate::limits::{RECEIPT_ITEMS_MAX, RECIPIENTS_MAX};
-use crate::members::Members;
 use crate::read::{self, Fields, Place, boolean, integer, list, object, parsed, string, word};
+use crate::written::Written;
 use crate::{
     Address, AgentRef, Dialect, Guarantee, Kind, Message, MessageId, NativeId, Priority, Reachability, Stage,
     Timestamp, codes,
 };
+
+/// Bytes of most receipts.
+const JSON_BYTES: usize = 768;
 
 /// What became of one message.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,22 +108,35 @@ impl Receipt {
         self.recipients.iter().map(|recipient| recipient.stage).min().unwrap_or(Stage::Stored)
     }
 
-    /// Returns the receipt as a JSON object.
-    pub fn to_value(&self) -> Value<'_> {
-        let mut members = Members::new();
-        members.put("id", self.id.to_string());
-        members.maybe("native_id", self.native_id.as_ref().map(NativeId::as_str));
-        members.put("dialect", self.dialect.name());
-        members.put("kind", self.kind.name());
-        members.put("from", self.from.as_str());
-        members.put("to", array(self.to.iter().map(Address::to_string)));
-        members.put("priority", self.priority.name());
-        members.put("guarantee", self.guarantee.name());
-        members.put("stage", self.stage().name());
-        members.put("recipients", array(self.recipients.iter().map(RecipientReceipt::to_value)));
-        members.put("duplicate", self.duplicate);
-        members.put("warnings", array(self.warnings.iter().map(Warning::to_value)));
-        members.close()
+    /// Returns the receipt as JSON.
+    pub fn to_json(&self) -> String {
+        let mut text = String::with_capacity(JSON_BYTES);
+        self.write(&mut text);
+        text
+    }
+
+    /// Returns the receipt as a JSON object, for who wants to look into it; who only sends it takes the text.
+    pub fn to_value(&self) -> Value<'static> {
+        let text = self.to_json();
+        let limits = Limits { bytes_max: text.len(), ..Limits::DOCUMENT };
+        json::parse_str(&text, limits).expect("a receipt is written as JSON").into_owned()
+    }
+
+    fn write(&self, text: &mut String) {
+        let mut written = Written::begin(text);
+        written.shown("id", self.id);
+        written.maybe("native_id", self.native_id.as_ref().map(NativeId::as_str));
+        written.word("dialect", self.dialect.name());
+        written.word("kind", self.kind.name());
+        written.text("from", self.from.as_str());
+        written.list("to", &self.to, write_address);
+        written.word("priority", self.priority.name());
+        written.word("guarantee", self.guarantee.name());
+        written.word("stage", self.stage().name());
+        written.list("recipients", &self.recipients, RecipientReceipt::write);
+        written.flag("duplicate", self.duplicate);
+        written.list("warnings", &self.warnings, Warning::write);
+        written.end();
     }
 
     /// Reads a receipt, or reports everything that is wrong with it; fields that we do not know are ignored.
@@ -163,15 +179,14 @@ impl RecipientReceipt {
         RecipientReceipt { agent, stage: Stage::Accepted, stages: Vec::new(), attempts: 0, reachability }
     }
 
-    /// Returns this part of a receipt as a JSON object.
-    pub fn to_value(&self) -> Value<'_> {
-        let mut members = Members::new();
-        members.put("agent", self.agent.to_string());
-        members.put("stage", self.stage.name());
-        members.put("stages", array(self.stages.iter().map(StageEntry::to_value)));
-        members.put("attempts", u64::from(self.attempts));
-        members.put("reachability", self.reachability.name());
-        members.close()
+    fn write(&self, text: &mut String) {
+        let mut written = Written::begin(text);
+        written.text("agent", &self.agent.to_string());
+        written.word("stage", self.stage.name());
+        written.list("stages", &self.stages, StageEntry::write);
+        written.number("attempts", self.attempts);
+        written.word("reachability", self.reachability.name());
+        written.end();
     }
 
     fn read(fields: &mut Fields<'_, '_, '_>) -> Option<Self> {
@@ -190,12 +205,12 @@ impl StageEntry {
         StageEntry { stage, at, by: None }
     }
 
-    fn to_value(&self) -> Value<'_> {
-        let mut members = Members::new();
-        members.put("stage", self.stage.name());
-        members.put("at", self.at.to_string());
-        members.maybe("by", self.by.as_deref());
-        members.close()
+    fn write(&self, text: &mut String) {
+        let mut written = Written::begin(text);
+        written.word("stage", self.stage.name());
+        written.shown("at", self.at);
+        written.maybe("by", self.by.as_deref());
+        written.end();
     }
 
     fn read(fields: &mut Fields<'_, '_, '_>) -> Option<Self> {
@@ -207,14 +222,20 @@ impl StageEntry {
 }
 
 impl Warning {
-    /// Returns the warning as a JSON object.
-    pub fn to_value(&self) -> Value<'_> {
-        let mut members = Members::new();
-        members.put("path", self.path.as_str());
-        members.put("code", self.code.as_str());
-        members.put("source", self.source.name());
-        members.put("message", self.message.as_str());
-        members.close()
+    /// Returns the warning as JSON.
+    pub fn to_json(&self) -> String {
+        let mut text = String::new();
+        self.write(&mut text);
+        text
+    }
+
+    fn write(&self, text: &mut String) {
+        let mut written = Written::begin(text);
+        written.text("path", &self.path);
+        written.text("code", &self.code);
+        written.word("source", self.source.name());
+        written.text("message", &self.message);
+        written.end();
     }
 
     fn read(fields: &mut Fields<'_, '_, '_>) -> Option<Self> {
@@ -243,6 +264,6 @@ fn source(value: Value<'_>, place: &mut Place<'_, '_>) -> Option<Source> {
     found.or_else(|| place.refuse(codes::ENUM, || format!("{name:?} is none of schema, rule")))
 }
 
-fn array<'v, V: Into<Value<'v>>>(items: impl Iterator<Item = V>) -> Value<'v> {
-    Value::Array(items.map(Into::into).collect())
+fn write_address(address: &Address, text: &mut String) {
+    write_string(text, &address.to_string()).expect("a string takes whatever is written");
 }

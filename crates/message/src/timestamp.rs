@@ -21,6 +21,8 @@ const SECONDS_MIN: i64 = -62_167_219_200;
 const SECONDS_MAX: i64 = 253_402_300_799;
 /// `2026-11-15T10:00:00`, a letter standing for each kind of character.
 const SHAPE: &[u8; 19] = b"dddd-dd-ddTdd:dd:dd";
+/// `2026-11-15T10:00:00.123456789Z`.
+const SHOWN_BYTES_MAX: usize = 30;
 
 /// An instant of the years 0 to 9999, to the nanosecond.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -113,6 +115,28 @@ impl Timestamp {
         }
     }
 
+    /// Returns the text and how much of it there is. Receipts are full of these, so no formatter is asked.
+    fn characters(self) -> ([u8; SHOWN_BYTES_MAX], usize) {
+        let civil = self.to_civil();
+        let (date, time) = (civil.date(), civil.time());
+        let mut characters = *b"0000-00-00T00:00:00.000000000Z";
+        put_digits(&mut characters[0..4], date.year().unsigned_abs().into());
+        let parts = [date.month(), date.day(), time.hour(), time.minute(), time.second()];
+        for (nth, part) in parts.into_iter().enumerate() {
+            let at = 5 + 3 * nth;
+            put_digits(&mut characters[at..at + 2], part.unsigned_abs().into());
+        }
+        put_digits(&mut characters[20..29], self.nanos);
+        let end = match self.nanos {
+            0 => 19,
+            nanos if nanos % 1_000_000 == 0 => 23,
+            nanos if nanos % 1_000 == 0 => 26,
+            _ => 29,
+        };
+        characters[end] = b'Z';
+        (characters, end + 1)
+    }
+
     fn to_civil(self) -> DateTime {
         let since_epoch =
             SignedDuration::from_secs(self.seconds) + SignedDuration::from_nanos(self.nanos.into());
@@ -145,16 +169,8 @@ impl FromStr for Timestamp {
 /// Writes UTC with none, 3, 6 or 9 digits of a second, as many as are needed.
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let civil = self.to_civil();
-        let (date, time) = (civil.date(), civil.time());
-        write!(f, "{:04}-{:02}-{:02}", date.year(), date.month(), date.day())?;
-        write!(f, "T{:02}:{:02}:{:02}", time.hour(), time.minute(), time.second())?;
-        match self.nanos {
-            0 => f.write_str("Z"),
-            nanos if nanos % 1_000_000 == 0 => write!(f, ".{:03}Z", nanos / 1_000_000),
-            nanos if nanos % 1_000 == 0 => write!(f, ".{:06}Z", nanos / 1_000),
-            nanos => write!(f, ".{nanos:09}Z"),
-        }
+        let (characters, count) = self.characters();
+        f.write_str(std::str::from_utf8(&characters[..count]).unwrap_or_default())
     }
 }
 
@@ -210,6 +226,14 @@ impl Coded for TimestampError {
             TimestampError::Range => codes::RANGE,
             TimestampError::Format | TimestampError::NoOffset | TimestampError::Calendar => codes::FORMAT,
         }
+    }
+}
+
+/// Puts a number into as many digits as there are places.
+fn put_digits(places: &mut [u8], mut number: u32) {
+    for place in places.iter_mut().rev() {
+        *place = b'0' + u8::try_from(number % 10).unwrap_or_default();
+        number /= 10;
     }
 }
 

@@ -99,6 +99,6 @@ async fn message_line(client: &Client, entry: &HistoryEntry) -> Result<Value<'st
         // What is over and was trimmed: its receipt is all that there is.
         None => members.insert("gone", true),
     };
-    members.insert("receipt", receipt.to_value().into_owned());
+    members.insert("receipt", receipt.to_value());
     Ok(Value::Object(members))
 }

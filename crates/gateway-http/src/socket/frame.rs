@@ -183,7 +183,7 @@ pub(super) fn error(reference: Option<&str>, delivery: Option<&str>, problem: &P
 
 /// Writes a receipt.
 pub(super) fn receipt(reference: Option<&str>, receipt: &message::Receipt) -> String {
-    begin("receipt", reference).members(&receipt.to_value()).end()
+    begin("receipt", reference).members_of(&receipt.to_json()).end()
 }
 
 /// Writes the short form of a receipt. There is one for every message, so no formatter is asked.
