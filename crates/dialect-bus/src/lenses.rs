@@ -228,7 +228,8 @@ pub(crate) fn is_spoken_for(key: &str) -> bool {
 /// Returns the field of the payload in which a place lies, and what follows it.
 pub(crate) fn payload_field(pointer: &str) -> Option<(&str, &str)> {
     let place = pointer.strip_prefix("/payload/")?;
-    Some(place.split_once('/').unwrap_or((place, "")))
+    let end = place.bytes().position(|byte| byte == b'/').unwrap_or(place.len());
+    Some((&place[..end], place.get(end + 1..).unwrap_or_default()))
 }
 
 /// Reads the word of a task's status.

@@ -4,10 +4,18 @@ use json::{Object, Value};
 
 /// Returns what stands at a place, if it is not null: null and absent mean the same here.
 pub fn get<'v, 'a>(object: &'v Object<'a>, pointer: &str) -> Option<&'v Value<'a>> {
-    let (first, rest) = split(pointer)?;
-    let value = object.get(first)?;
-    let value = if rest.is_empty() { value } else { value.pointer(rest)? };
-    (!value.is_null()).then_some(value)
+    let (mut object, mut place) = (object, pointer);
+    loop {
+        let (name, rest) = split(place)?;
+        let value = object.get(name)?;
+        match value {
+            _ if rest.is_empty() => return (!value.is_null()).then_some(value),
+            Value::Object(inner) => (object, place) = (inner, rest),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+                return value.pointer(rest).filter(|value| !value.is_null());
+            }
+        }
+    }
 }
 
 /// Puts a value at a place, making objects and lists on the way; a number in a list is the next free one.
@@ -55,8 +63,7 @@ fn empty_for(rest: &str) -> Value<'static> {
 /// Splits a pointer into its first name and the rest. Our own pointers have no escapes.
 fn split(pointer: &str) -> Option<(&str, &str)> {
     let names = pointer.strip_prefix('/')?;
-    Some(match names.find('/') {
-        Some(at) => names.split_at(at),
-        None => (names, ""),
-    })
+    // A document is read by a hundred of them, so no searcher is made for a character.
+    let end = names.bytes().position(|byte| byte == b'/').unwrap_or(names.len());
+    Some(names.split_at(end))
 }

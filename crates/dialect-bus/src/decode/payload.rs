@@ -80,11 +80,14 @@ impl<'d> Reader<'_, 'd> {
     /// Reads rows one by one and notes which fields they used up.
     fn lenses(&mut self, lenses: &[Lens]) {
         for lens in lenses {
-            if self.draft.get(lens.canonical).is_some() {
+            let field = payload_field(lens.native);
+            // Most rows are about fields that a payload does not have.
+            let is_there = field.is_none_or(|(field, _)| self.payload.contains_key(field));
+            if !is_there || self.draft.get(lens.canonical).is_some() {
                 continue;
             }
             self.draft.read(std::slice::from_ref(lens));
-            let Some((field, rest)) = payload_field(lens.native) else { continue };
+            let Some((field, rest)) = field else { continue };
             if self.draft.get(lens.canonical).is_some() && rest.is_empty() {
                 self.take(field);
             }
