@@ -9,3 +9,4 @@ mod power;
 mod real;
 mod stale;
 mod threads;
+mod window;
