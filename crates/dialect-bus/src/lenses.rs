@@ -7,6 +7,7 @@
 mod codecs;
 
 use dialect::{Codec, Lens};
+use json::split_pointer;
 use message::TaskStatus;
 
 use crate::kinds::MessageType;
@@ -227,9 +228,8 @@ pub(crate) fn is_spoken_for(key: &str) -> bool {
 
 /// Returns the field of the payload in which a place lies, and what follows it.
 pub(crate) fn payload_field(pointer: &str) -> Option<(&str, &str)> {
-    let place = pointer.strip_prefix("/payload/")?;
-    let end = place.bytes().position(|byte| byte == b'/').unwrap_or(place.len());
-    Some((&place[..end], place.get(end + 1..).unwrap_or_default()))
+    let (field, rest) = split_pointer(pointer.strip_prefix("/payload")?)?;
+    Some((field, rest.strip_prefix('/').unwrap_or_default()))
 }
 
 /// Reads the word of a task's status.

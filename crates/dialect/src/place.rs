@@ -1,28 +1,19 @@
-//! Reaching a place in a document by JSON Pointer, and making it where it is not there yet.
+//! Reaching a place in a document by JSON Pointer, and making it where it is not there yet. Our own pointers have no
+//! escapes.
 
-use json::{Object, Value};
+use json::{Object, Value, split_pointer};
 
 /// Returns what stands at a place, if it is not null: null and absent mean the same here.
 pub fn get<'v, 'a>(object: &'v Object<'a>, pointer: &str) -> Option<&'v Value<'a>> {
-    let (mut object, mut place) = (object, pointer);
-    loop {
-        let (name, rest) = split(place)?;
-        let value = object.get(name)?;
-        match value {
-            _ if rest.is_empty() => return (!value.is_null()).then_some(value),
-            Value::Object(inner) => (object, place) = (inner, rest),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-                return value.pointer(rest).filter(|value| !value.is_null());
-            }
-        }
-    }
+    let (first, rest) = split_pointer(pointer)?;
+    object.get(first)?.pointer(rest).filter(|value| !value.is_null())
 }
 
 /// Puts a value at a place, making objects and lists on the way; a number in a list is the next free one.
 ///
 /// Does nothing where something that is neither object nor list stands in the way.
 pub fn put(object: &mut Object<'static>, pointer: &str, value: Value<'static>) {
-    let Some((first, rest)) = split(pointer) else { return };
+    let Some((first, rest)) = split_pointer(pointer) else { return };
     if rest.is_empty() {
         object.insert(first.to_owned(), value);
         return;
@@ -39,7 +30,7 @@ fn put_into(place: &mut Value<'static>, pointer: &str, value: Value<'static>) {
     match place {
         Value::Object(object) => put(object, pointer, value),
         Value::Array(items) => {
-            let Some((first, rest)) = split(pointer) else { return };
+            let Some((first, rest)) = split_pointer(pointer) else { return };
             let Ok(index) = first.parse::<usize>() else { return };
             if index >= items.len() {
                 items.push(if rest.is_empty() { Value::Null } else { empty_for(rest) });
@@ -56,14 +47,7 @@ fn put_into(place: &mut Value<'static>, pointer: &str, value: Value<'static>) {
 
 /// Makes what can hold the next step: a list for a number, an object for a name.
 fn empty_for(rest: &str) -> Value<'static> {
-    let number = split(rest).is_some_and(|(first, _)| first.bytes().all(|byte| byte.is_ascii_digit()));
+    let number =
+        split_pointer(rest).is_some_and(|(first, _)| first.bytes().all(|byte| byte.is_ascii_digit()));
     if number { Value::Array(Vec::new()) } else { Value::Object(Object::new()) }
-}
-
-/// Splits a pointer into its first name and the rest. Our own pointers have no escapes.
-fn split(pointer: &str) -> Option<(&str, &str)> {
-    let names = pointer.strip_prefix('/')?;
-    // A document is read by a hundred of them, so no searcher is made for a character.
-    let end = names.bytes().position(|byte| byte == b'/').unwrap_or(names.len());
-    Some(names.split_at(end))
 }

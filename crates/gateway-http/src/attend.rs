@@ -1,7 +1,7 @@
 //! What is done for every request, whichever door it knocks at: it is turned away if it comes from somebody else's
 //! page, a problem is told in the shape of the door, and a line is written for those who look for a fault.
 //!
-//! One layer does all of it, because every layer costs a request as much as reading its head.
+//! One layer does all of it: each has every request moved into memory of its own on the way in.
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderValue, Method, header};

@@ -35,5 +35,5 @@ pub use parse::{Limits, ParseError, ParseErrorKind, parse, parse_str};
 pub use path::Path;
 pub use scan::{Scan, Written};
 pub use shallow::{NotAnObject, Shallow};
-pub use value::{Object, Value};
+pub use value::{Object, Value, split_pointer};
 pub use write::{write_string, write_value};

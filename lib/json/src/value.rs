@@ -109,12 +109,11 @@ impl<'a> Value<'a> {
 
     /// Returns the value at a JSON Pointer (RFC 6901), such as `/content/text` or the empty string for the whole.
     pub fn pointer(&self, pointer: &str) -> Option<&Value<'a>> {
-        if pointer.is_empty() {
-            return Some(self);
-        }
-        let mut value = self;
-        for token in pointer.strip_prefix('/')?.split('/') {
-            let key = if token.contains('~') {
+        let (mut value, mut rest) = (self, pointer);
+        while !rest.is_empty() {
+            let (token, further) = split_pointer(rest)?;
+            rest = further;
+            let key = if token.bytes().any(|byte| byte == b'~') {
                 Cow::Owned(token.replace("~1", "/").replace("~0", "~"))
             } else {
                 Cow::Borrowed(token)
@@ -317,6 +316,14 @@ fn sorted<'m, 'a>(members: &'m [Member<'a>]) -> Vec<&'m Member<'a>> {
     let mut members: Vec<_> = members.iter().collect();
     members.sort_by(|left, right| left.0.cmp(&right.0));
     members
+}
+
+/// Splits a JSON Pointer into its first name, escaped as it is, and the rest; nothing if it does not begin with `/`.
+pub fn split_pointer(pointer: &str) -> Option<(&str, &str)> {
+    let names = pointer.strip_prefix('/')?;
+    // A document is read by a hundred of them, so no searcher is made for a character.
+    let end = names.bytes().position(|byte| byte == b'/').unwrap_or(names.len());
+    Some(names.split_at(end))
 }
 
 /// RFC 6901 allows no sign and no leading zero in an array index.

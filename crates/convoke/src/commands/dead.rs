@@ -70,7 +70,7 @@ pub(crate) async fn retry(args: &MessageArgs) -> Result<Answer, Failure> {
     let receipt = remote.client.retry_dead(id).await.map_err(|error| remote.failure(&error))?;
     let mut output = Output::new();
     match remote.form {
-        Form::Json => output.line(receipt.to_value())?,
+        Form::Json => output.line(receipt.to_json())?,
         Form::Text => {
             output.line(receipts::in_one_line(&remote.client, &receipt).await)?;
             receipts::warn(&receipt);

@@ -128,7 +128,7 @@ impl Stage<'_> {
         let mut table = Table::new(&["message", "from", "to", "kind", "stage", "steps"]);
         for receipt in receipts {
             if self.form == Form::Json {
-                self.output.line(receipt.to_value())?;
+                self.output.line(receipt.to_json())?;
             }
             let steps = receipt.recipients.iter().flat_map(|recipient| &recipient.stages);
             let steps: Vec<&str> = steps.map(|entry| entry.stage.name()).collect();

@@ -15,7 +15,7 @@ pub(crate) async fn run(args: &MessageArgs) -> Result<Answer, Failure> {
         remote.client.receipt(message_id(&args.id)?).await.map_err(|error| remote.failure(&error))?;
     let mut output = Output::new();
     match remote.form {
-        Form::Json => output.line(receipt.to_value())?,
+        Form::Json => output.line(receipt.to_json())?,
         Form::Text => {
             receipts::print(&receipt, &mut output)?;
             receipts::warn(&receipt);

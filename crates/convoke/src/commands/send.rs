@@ -102,7 +102,7 @@ async fn documents(args: &SendArgs, file: &str) -> Result<Answer, Failure> {
 
 async fn print(client: &Client, sent: &Sent, form: Form, output: &mut Output) -> Result<(), Failure> {
     match (form, sent) {
-        (Form::Json, Sent::Receipt(receipt)) => output.line(receipt.to_value())?,
+        (Form::Json, Sent::Receipt(receipt)) => output.line(receipt.to_json())?,
         (Form::Json, Sent::Replied(reply)) => {
             let members: Object<'_> = [
                 ("receipt", reply.receipt.to_value()),

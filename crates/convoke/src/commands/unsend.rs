@@ -48,7 +48,7 @@ fn document(file: &str) -> Result<String, Failure> {
 async fn print(remote: &Remote, receipt: &Receipt) -> Result<Answer, Failure> {
     let mut output = Output::new();
     match remote.form {
-        Form::Json => output.line(receipt.to_value())?,
+        Form::Json => output.line(receipt.to_json())?,
         Form::Text => {
             output.line(receipts::in_one_line(&remote.client, receipt).await)?;
             receipts::warn(receipt);
