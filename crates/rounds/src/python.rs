@@ -13,6 +13,9 @@ use crate::server::{Launch, Server};
 /// that fits it may be refused.
 const EXCLUDED: &str = "positive_data_acceptance";
 
+/// Where libfaketime is in an environment with its package, below the folder of a Python's version.
+const CLOCK_LIBRARY: &str = "site-packages/libfaketime/vendor/libfaketime/src/libfaketime.so.1";
+
 /// Runs the scripted session.
 pub fn session(stage: &Stage) -> anyhow::Result<Saw> {
     script(stage, "session.py")
@@ -148,6 +151,16 @@ fn python() -> Result<PathBuf, String> {
     let requirements = clients().join("requirements.txt");
     setup::python::with_requirements(&setup::tools_folder(), "clients", &requirements)
         .map_err(|error| format!("the Python packages cannot be installed: {error}"))
+}
+
+/// Returns the library that shows a program another time; or why there is none.
+pub(crate) fn clock_library() -> Result<PathBuf, String> {
+    let python = python()?;
+    let packages = python.parent().and_then(Path::parent).map(|environment| environment.join("lib"));
+    let versions = packages.iter().filter_map(|packages| fs::read_dir(packages).ok()).flatten().flatten();
+    let libraries = versions.map(|version| version.path().join(CLOCK_LIBRARY));
+    let found = libraries.into_iter().find(|library| library.is_file());
+    found.ok_or_else(|| "the Python package libfaketime has no library for this system".to_owned())
 }
 
 pub(crate) fn said(output: &Output) -> String {

@@ -110,6 +110,11 @@ fn a_process_that_slept_forgets_no_lease() {
 }
 
 #[test]
+fn a_clock_that_jumps_changes_no_lease_and_no_order() {
+    run("clock");
+}
+
+#[test]
 fn one_who_does_not_read_costs_nobody_else() {
     run("readers");
 }

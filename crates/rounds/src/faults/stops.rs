@@ -1,4 +1,4 @@
-//! A process that sleeps, and a clock that jumps: nothing expires in masses, leases get a grace.
+//! A process that sleeps: nothing expires in masses, leases get a grace.
 
 use std::thread;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::ensure;
 use rustix::process::Signal;
 
-use super::scene::{Scene, has_program};
+use super::scene::Scene;
 use super::{Saw, Stage};
 
 pub(super) fn pause(stage: &Stage) -> anyhow::Result<Saw> {
@@ -28,21 +28,5 @@ pub(super) fn pause(stage: &Stage) -> anyhow::Result<Saw> {
         ensure!(acked.status == 200, "after a sleep: {acked}");
     }
     scene.well()?;
-    let jump = if has_program("faketime") { jump(stage)? } else { "faketime is not installed".to_owned() };
-    Ok(Saw::This(format!("slept for {pause_s} s with 50 leases of 20 s: none was lost; clock: {jump}")))
-}
-
-/// The wall clock of the next start is a year off, in either direction.
-fn jump(stage: &Stage) -> anyhow::Result<String> {
-    for offset in ["-1y", "+1y"] {
-        let mut scene = Scene::new(stage, &["ann", "bob"])?;
-        let id = scene.sent("ann", "bob", "one", "")?;
-        scene.launch = scene.launch.clone().by(&["faketime", "-f", offset]);
-        scene.kill_and_start(|| {})?;
-        let second = scene.sent("ann", "bob", "two", "")?;
-        let came: Vec<String> = scene.take("bob", r#""max":10"#)?.into_iter().map(|came| came.id).collect();
-        ensure!(came == [id, second], "with a clock {offset}: {came:?}");
-        scene.well()?;
-    }
-    Ok("a year back and a year on changed nothing".to_owned())
+    Ok(Saw::This(format!("slept for {pause_s} s with 50 leases of 20 s: none was lost")))
 }
