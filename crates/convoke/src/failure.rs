@@ -1,6 +1,7 @@
 //! How a command ends: the answer yes or no, or a failure with a hint.
 
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 const EXIT_NO: u8 = 1;
@@ -66,6 +67,12 @@ impl Failure {
     /// A file that cannot be read.
     pub(crate) fn unreadable(name: &str, error: &io::Error) -> Self {
         Failure::wrong_use(format!("cannot read {name}: {}", reason(error)))
+    }
+
+    /// A file or folder that cannot be written.
+    pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Self {
+        Failure::wrong_use(format!("cannot write {}: {}", path.display(), reason(error)))
+            .hint("make it yours with `chown` and see whether its disk takes anything; or name another folder with --data")
     }
 
     /// Says what to do next.

@@ -32,7 +32,7 @@ const WORKERS_MIN: usize = 2;
 pub(crate) fn run(args: &UpArgs) -> Result<Answer, Failure> {
     stay_small();
     let data = data::folder(args.data.clone())?;
-    folder::make_private(&data).map_err(|error| Failure::unreadable(&data.display().to_string(), &error))?;
+    folder::make_private(&data).map_err(|error| Failure::unwritable(&data, &error))?;
     let mut settings = chosen(args, &data)?;
     let tls = tls(&settings)?;
     refuse_exposed(&settings, tls.is_some(), args.open)?;

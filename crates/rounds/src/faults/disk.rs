@@ -16,17 +16,33 @@ use crate::server::Launch;
 const DISK: &str = "size=48m";
 
 /// A small disk that is taken away again.
-struct SmallDisk {
+pub(super) struct SmallDisk {
     folder: PathBuf,
 }
 
 impl SmallDisk {
-    fn mount(folder: &Path) -> Option<Self> {
+    pub(super) fn mount(folder: &Path) -> Option<Self> {
+        fs::create_dir_all(folder).ok()?;
         let mut mount = Command::new("mount");
         mount.args(["-t", "tmpfs", "-o", DISK, "convoke-rounds"]).arg(folder);
         let status = mount.stdout(Stdio::null()).stderr(Stdio::null()).status();
         status.is_ok_and(|status| status.success()).then(|| SmallDisk { folder: folder.to_owned() })
     }
+
+    /// Mounts it in another way, such as `ro`.
+    pub(super) fn remount(&self, how: &str) -> anyhow::Result<()> {
+        let status = Command::new("mount").args(["-o", &format!("remount,{how}")]).arg(&self.folder).status();
+        ensure!(status.is_ok_and(|status| status.success()), "the disk cannot be mounted as {how}");
+        Ok(())
+    }
+}
+
+/// Settings with which a log fits on it.
+pub(super) fn small(launch: Launch) -> Launch {
+    launch
+        .set("LOG_SEGMENT_BYTES", "4MiB")
+        .set("LOG_RECORD_BYTES", "3MiB")
+        .set("LIMITS_MESSAGE_BYTES", "1MiB")
 }
 
 impl Drop for SmallDisk {
@@ -39,14 +55,10 @@ impl Drop for SmallDisk {
 pub(super) fn full(stage: &Stage) -> anyhow::Result<Saw> {
     let outer = tempfile::tempdir().context("making a folder")?;
     let disk = outer.path().join("disk");
-    fs::create_dir(&disk).context("making a folder")?;
-    let Some(_disk) = SmallDisk::mount(&disk) else {
+    let Some(mounted) = SmallDisk::mount(&disk) else {
         return Ok(Saw::Skipped("a small disk cannot be mounted here".to_owned()));
     };
-    let launch = Launch::new(&stage.binary, &disk)
-        .set("LOG_SEGMENT_BYTES", "4MiB")
-        .set("LOG_RECORD_BYTES", "3MiB")
-        .set("LIMITS_MESSAGE_BYTES", "1MiB");
+    let launch = small(Launch::new(&stage.binary, &disk));
     let mut server = launch.start()?;
     let (ann, bob) = (server.agent("ann")?, server.agent("bob")?);
     let mut line = Line::connect(server.address())?;
@@ -68,8 +80,7 @@ pub(super) fn full(stage: &Stage) -> anyhow::Result<Saw> {
     }
     server.must_be_well()?;
     // Room comes back: somebody makes the disk larger. The server notices by itself.
-    let grown = Command::new("mount").args(["-o", "remount,size=128m"]).arg(&disk).status();
-    ensure!(grown.is_ok_and(|status| status.success()), "the disk cannot be made larger");
+    mounted.remount("size=128m")?;
     let mut tries = 0;
     loop {
         let sent = line.call("POST", "/v1/messages", &ann, &note("ann", "bob", "room", ""))?;

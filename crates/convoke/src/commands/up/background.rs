@@ -21,7 +21,7 @@ const SAID_BYTES_MAX: u64 = 64 << 10;
 /// Starts a bus in the background and waits until it is ready.
 pub(super) fn start(args: &UpArgs, data: &Path) -> Result<Answer, Failure> {
     let path = data.join(SERVER_LOG);
-    let failed = |error: &io::Error| Failure::unreadable(&path.display().to_string(), error);
+    let failed = |error: &io::Error| Failure::unwritable(&path, error);
     let mut log = OpenOptions::new().create(true).append(true).read(true).mode(0o600).open(&path);
     let log = log.as_mut().map_err(|error| failed(error))?;
     let before = log.seek(SeekFrom::End(0)).map_err(|error| failed(&error))?;
@@ -38,8 +38,7 @@ pub(super) fn start(args: &UpArgs, data: &Path) -> Result<Answer, Failure> {
 /// Leaves the session of whoever started it: its end, and its terminal's, are no longer ours.
 pub(super) fn leave_session(settings: &LogSettings, data: &Path) -> Result<(), Failure> {
     let path = data.join(SERVER_LOG);
-    logs::to_file(settings, &path)
-        .map_err(|error| Failure::unreadable(&path.display().to_string(), &error))?;
+    logs::to_file(settings, &path).map_err(|error| Failure::unwritable(&path, &error))?;
     if let Err(error) = rustix::process::setsid() {
         tracing::debug!("the process leads a session already: {error}");
     }

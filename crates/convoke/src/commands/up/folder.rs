@@ -62,17 +62,18 @@ fn secret(path: &Path, make: impl FnOnce() -> Result<String, getrandom::Error>) 
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(unreadable(&error)),
     }
+    let unwritable = |error: &io::Error| Failure::unwritable(path, error);
     let text = make().map_err(|error| Failure::wrong_use(format!("no randomness: {error}")))?;
     // Linked into place when it is whole: nobody ever reads half a secret.
     let draft = path.with_extension(format!("{}.tmp", std::process::id()));
     let written = write_private(&draft, &format!("{text}\n")).and_then(|()| fs::hard_link(&draft, path));
     let removed = fs::remove_file(&draft);
     match written {
-        Ok(()) => removed.map(|()| text).map_err(|error| unreadable(&error)),
+        Ok(()) => removed.map(|()| text).map_err(|error| unwritable(&error)),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             fs::read_to_string(path).map(|text| text.trim().to_owned()).map_err(|error| unreadable(&error))
         }
-        Err(error) => Err(unreadable(&error)),
+        Err(error) => Err(unwritable(&error)),
     }
 }
 

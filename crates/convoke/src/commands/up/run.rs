@@ -189,7 +189,7 @@ fn no_files(error: &SiteError) -> Failure {
 fn note_running(url: &str, data: &Path) -> Result<(), Failure> {
     let started = clock::now().map_err(|error| Failure::wrong_use(format!("the clock: {error}")))?;
     let running = folder::Running { url: url.to_owned(), pid: std::process::id(), started };
-    running.write(data).map_err(|error| Failure::unreadable(&data.display().to_string(), &error))
+    running.write(data).map_err(|error| Failure::unwritable(data, &error))
 }
 
 fn cannot_start(data: &Path, error: &StartError) -> Failure {
@@ -201,8 +201,18 @@ fn cannot_start(data: &Path, error: &StartError) -> Failure {
         StartError::Log(log::OpenError::Damaged(_)) => {
             "look with `convoke log verify`, save the rest with `convoke log salvage`"
         }
-        StartError::Log(_)
-        | StartError::Snapshots(_)
+        StartError::Log(log::OpenError::ReadOnly(_)) => {
+            "make the folder yours with `chown` and its disk writable, or name another with --data"
+        }
+        StartError::Log(log::OpenError::NoRoom { .. }) => {
+            "make room on its disk, or name another with --data"
+        }
+        StartError::Log(log::OpenError::Version { .. }) => {
+            "start the version of convoke that wrote it, or name another with --data"
+        }
+        StartError::Log(log::OpenError::Options { .. }) => "change the settings of the log: docs/settings.md",
+        StartError::Log(log::OpenError::Storage(_)) => "look with `convoke doctor`",
+        StartError::Snapshots(_)
         | StartError::Snapshot { .. }
         | StartError::Read(_)
         | StartError::Record { .. }
