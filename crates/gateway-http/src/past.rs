@@ -1,5 +1,7 @@
 //! Looking back: what was said, by whom, in which conversation; and searching in it.
 
+use std::ops::ControlFlow;
+
 use axum::extract::RawQuery;
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -13,6 +15,8 @@ use gateway::letters;
 
 const LIMIT_DEFAULT: u64 = 50;
 const LIMIT_MAX: u64 = 1_000;
+/// Bytes of documents that are read for their words; of what is listed behind them, none are shown.
+const WORDS_BYTES_MAX: usize = 64 << 20;
 /// Characters around the first match that are shown.
 const HIGHLIGHT_CHARS: usize = 160;
 
@@ -26,12 +30,17 @@ pub(crate) async fn list(caller: Caller, RawQuery(query): RawQuery) -> Result<Re
     let Page { rows, next, earlier, .. } = page;
     let places: Vec<Seq> = rows.iter().map(|row| row.body).collect();
     // A message whose document was trimmed is shown without its words.
-    let bodies = caller.hub.node().bodies_at_hand(&places);
-    let messages = rows
-        .iter()
-        .zip(&bodies)
-        .map(|(row, body)| row_text(&caller.hub, row, body.as_deref().unwrap_or_default(), text.as_deref()));
-    let mut answer = Answer::new().list("messages", messages.collect::<Vec<_>>());
+    let (mut messages, mut bytes_left) = (Vec::with_capacity(rows.len()), WORDS_BYTES_MAX);
+    caller.hub.node().visit_bodies_at_hand(&places, &mut |body| {
+        let (row, body) = (&rows[messages.len()], body.unwrap_or_default());
+        bytes_left = bytes_left.saturating_sub(body.len());
+        messages.push(row_text(&caller.hub, row, &body, text.as_deref()));
+        if bytes_left > 0 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    for row in &rows[messages.len()..] {
+        messages.push(row_text(&caller.hub, row, &[], None));
+    }
+    let mut answer = Answer::new().list("messages", messages);
     for (key, place) in [("next", next), ("earlier", earlier)] {
         if let Some(place) = place {
             answer = answer.number(key, place.0);

@@ -3,6 +3,8 @@
 //! Everybody may read a topic. What a message says is shown to those who may see it: in topics and channels everybody,
 //! in roles and tasks whoever has to do with it. The others see that it is there, and the pointer to a brief.
 
+use std::ops::ControlFlow;
+
 use axum::extract::RawQuery;
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -59,16 +61,30 @@ pub(crate) async fn page(caller: &Caller, name: &str, query: Query<'_>) -> Resul
     let mut has_more = posts.len() == asked_max;
     posts.truncate(asked_max - 1);
     let (mut entries, mut bytes_left, mut last) = (Vec::with_capacity(posts.len()), BYTES_MAX, after);
-    for (post, body) in posts.iter().zip(bodies(hub, &posts)) {
-        let entry = entry(hub, name, post, &body)?;
+    let places: Vec<Seq> = posts.iter().map(|post| post.row.body).collect();
+    let mut failed = None;
+    // What the log no longer has is empty.
+    hub.node().visit_bodies_at_hand(&places, &mut |body| {
+        let post = &posts[entries.len()];
+        let entry = match entry(hub, name, post, &body.unwrap_or_default()) {
+            Ok(entry) => entry,
+            Err(problem) => {
+                failed = Some(problem);
+                return ControlFlow::Break(());
+            }
+        };
         let bytes = entry.message.len() as u64;
         if !entries.is_empty() && bytes > bytes_left {
             has_more = true;
-            break;
+            return ControlFlow::Break(());
         }
         bytes_left = bytes_left.saturating_sub(bytes);
         last = post.number;
         entries.push(entry);
+        ControlFlow::Continue(())
+    });
+    if let Some(problem) = failed {
+        return Err(problem);
     }
     Ok(Page { entries, next: has_more.then(|| format!("{last}&limit={limit}")) })
 }
@@ -87,13 +103,6 @@ fn name_of(topic: &str) -> Result<String, Problem> {
             Err(Problem::bad_request("an agent is no topic: its messages are in its inbox"))
         }
     }
-}
-
-/// Reads what was posted; what the log no longer has is empty.
-fn bodies(hub: &Hub, posts: &[Post]) -> Vec<Vec<u8>> {
-    let places: Vec<Seq> = posts.iter().map(|post| post.row.body).collect();
-    let one_by_one = |_| places.iter().map(|place| hub.node().body(*place).unwrap_or_default()).collect();
-    hub.node().bodies(&places).unwrap_or_else(one_by_one)
 }
 
 fn entry(hub: &Hub, topic: &str, post: &Post, body: &[u8]) -> Result<Entry, Problem> {

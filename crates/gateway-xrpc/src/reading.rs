@@ -5,7 +5,8 @@ use axum::extract::RawQuery;
 use axum::http::StatusCode;
 use axum::response::Response;
 use broker::Digest;
-use gateway::{Answer, Query, letters};
+use gateway::letters::{self, BYTES_MAX};
+use gateway::{Answer, Query};
 use message::Seq;
 
 use crate::refused::Refused;
@@ -62,7 +63,7 @@ pub(crate) async fn get(visitor: Visitor, RawQuery(query): RawQuery) -> Result<R
     Ok(entry(&uri, &cid_of(digest), &value).respond(StatusCode::OK))
 }
 
-/// Lists the records of a collection, the newest keys first.
+/// Lists the records of a collection, the newest keys first; fewer than were asked for if they are large.
 pub(crate) async fn list(visitor: Visitor, RawQuery(query): RawQuery) -> Result<Response, Refused> {
     let query = Query(query.as_deref());
     let repo = visitor.repo(&param(query, "repo")?)?;
@@ -76,27 +77,31 @@ pub(crate) async fn list(visitor: Visitor, RawQuery(query): RawQuery) -> Result<
         cursor: query.get("cursor")?.map(|cursor| cursor.into_owned()),
         ascending: query.flag("reverse")?,
     };
-    let (mut records, mut looked) = (Vec::new(), 0);
+    let (mut records, mut bytes, mut looked) = (Vec::new(), 0, 0);
     let mut last = None;
     while records.len() < page.limit && looked < LOOKED_MAX {
         let found = page.fetch(&visitor, &repo).await?;
         let is_last = found.len() < page.limit;
         let places: Vec<Seq> = found.iter().map(|record| record.body).collect();
-        let bodies = letters::bodies(&visitor.hub, &places)?;
-        for (record, body) in found.iter().zip(bodies) {
-            if records.len() == page.limit {
-                break;
-            }
-            looked += 1;
-            last = Some(record.key.clone());
-            if visitor.may_read(repo.key, &page.collection, &body)
-                && let Some(value) = text(&visitor, &body)
-            {
-                let uri = format!("at://{}/{}/{}", repo.did, page.collection, record.key);
-                records.push(entry(&uri, &cid_of(record.cid), &value).end());
+        let mut rest = found.iter();
+        while rest.len() > 0 && records.len() < page.limit && bytes < BYTES_MAX {
+            let bodies = letters::next_bodies(&visitor.hub, &places[places.len() - rest.len()..])?;
+            for (body, record) in bodies.iter().zip(rest.by_ref()) {
+                if records.len() == page.limit {
+                    break;
+                }
+                looked += 1;
+                last = Some(record.key.clone());
+                if visitor.may_read(repo.key, &page.collection, body)
+                    && let Some(value) = text(&visitor, body)
+                {
+                    let uri = format!("at://{}/{}/{}", repo.did, page.collection, record.key);
+                    bytes += value.len() as u64;
+                    records.push(entry(&uri, &cid_of(record.cid), &value).end());
+                }
             }
         }
-        if is_last {
+        if is_last || bytes >= BYTES_MAX {
             break;
         }
         page.cursor.clone_from(&last);

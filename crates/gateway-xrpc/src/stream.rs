@@ -169,8 +169,12 @@ impl Follower {
             return Err(End::Told(CLOSE_AGAIN, "too far behind: come again with your cursor"));
         }
         self.after = piece.upto;
-        let texts = frames::write(&self.visitor, &self.wishes, &piece.events);
-        self.write(&texts).await?;
+        let mut events = &piece.events[..];
+        while !events.is_empty() {
+            let (texts, count) = frames::write(&self.visitor, &self.wishes, events);
+            self.write(&texts).await?;
+            events = &events[count..];
+        }
         Ok(piece.is_behind)
     }
 

@@ -146,11 +146,11 @@ impl<'q> Query<'q> {
         self.get(key)?.map(|text| milliseconds(key, &text)).transpose()
     }
 
-    /// Tells whether something is wished; the key alone does.
+    /// Tells whether something is wished.
     pub fn flag(self, key: &str) -> Result<bool, Problem> {
         match self.get(key)?.as_deref() {
-            None | Some("false" | "0") => Ok(false),
-            Some("" | "true" | "1") => Ok(true),
+            None | Some("false") => Ok(false),
+            Some("true") => Ok(true),
             Some(other) => Err(Problem::bad_request(format!("`{key}` is true or false, not {other:?}"))),
         }
     }

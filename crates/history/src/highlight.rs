@@ -1,6 +1,6 @@
 //! Snippets: the place of a text where a search found something, with the finds marked.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 use crate::search::Search;
 use crate::words;
@@ -8,19 +8,30 @@ use crate::words;
 /// Stands where text was left out.
 const LEFT_OUT: &str = "…";
 
+/// Words that are looked at together: of a long text no more are in memory.
+const WORDS: usize = 1_024;
+
 /// Returns a piece of the text around the first match, about so many characters long, every match between « and ».
 /// Nothing if no match is in the text.
 pub fn highlight(text: &str, query: &str, width: usize) -> Option<String> {
-    let search = Search::parse(query);
-    let matches = matches(text, &search);
-    let first = matches.first()?.clone();
-    let piece = around(text, &first, width);
+    marked(text, &Search::parse(query), width, WORDS)
+}
+
+fn marked(text: &str, search: &Search, width: usize, together: usize) -> Option<String> {
+    let (mut piece, mut found) = (None, Vec::new());
+    find(text, search, together, |place| {
+        let piece: &Range<usize> = piece.get_or_insert_with(|| around(text, &place, width));
+        let is_within = place.end <= piece.end;
+        found.extend(is_within.then_some(place));
+        if is_within { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    let piece = piece?;
     let mut out = String::new();
     if piece.start > 0 {
         out.push_str(LEFT_OUT);
     }
     let mut at = piece.start;
-    for found in matches.iter().filter(|found| found.start >= piece.start && found.end <= piece.end) {
+    for found in found {
         push_plain(&mut out, &text[at..found.start]);
         out.push('«');
         push_plain(&mut out, &text[found.clone()]);
@@ -34,25 +45,46 @@ pub fn highlight(text: &str, query: &str, width: usize) -> Option<String> {
     Some(out)
 }
 
-/// Finds the matches of wanted terms, none over another.
-fn matches(text: &str, search: &Search) -> Vec<Range<usize>> {
-    let (mut words, mut places) = (Vec::new(), Vec::new());
-    words::each(text, |word, place| {
+/// Visits the matches of wanted terms in their order, none over another, until the visitor breaks.
+fn find(
+    text: &str,
+    search: &Search,
+    together: usize,
+    mut visit: impl FnMut(Range<usize>) -> ControlFlow<()>,
+) {
+    let words_max = search.words_max();
+    if words_max == 0 {
+        return;
+    }
+    let (mut words, mut places): (Vec<String>, Vec<Range<usize>>) = (Vec::new(), Vec::new());
+    // Looks at all words behind which there are enough for any term, or at all if no more come.
+    let mut look = |words: &mut Vec<String>, places: &mut Vec<Range<usize>>, behind: usize| {
+        let mut nth = 0;
+        while nth + behind < words.len() {
+            let length = search.match_at(&words[nth..]);
+            if let Some(length) = length
+                && visit(places[nth].start..places[nth + length - 1].end).is_break()
+            {
+                return ControlFlow::Break(());
+            }
+            nth += length.unwrap_or(1);
+        }
+        words.drain(..nth.min(words.len()));
+        places.drain(..nth.min(places.len()));
+        ControlFlow::Continue(())
+    };
+    let mut flow = ControlFlow::Continue(());
+    words::each_until(text, |word, place| {
         words.push(word.to_owned());
         places.push(place);
-    });
-    let mut found = Vec::new();
-    let mut nth = 0;
-    while nth < words.len() {
-        match search.match_at(&words[nth..]) {
-            Some(length) => {
-                found.push(places[nth].start..places[nth + length - 1].end);
-                nth += length;
-            }
-            None => nth += 1,
+        if words.len() >= together.saturating_add(words_max) {
+            flow = look(&mut words, &mut places, words_max - 1);
         }
+        flow
+    });
+    if flow.is_continue() {
+        let _ended = look(&mut words, &mut places, 0);
     }
-    found
 }
 
 /// Returns about `width` characters around a match, a third of the rest before it, at the ends of characters.
@@ -74,4 +106,25 @@ fn push_plain(out: &mut String, text: &str) {
         character if character.is_control() => ' ',
         character => character,
     }));
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn however_many_words_are_looked_at_together_the_same_is_marked(
+            text in "([abc]{1,2}[ .«]|日本|Ä ){0,40}",
+            query in "[ab]{1,2}\\*?|\"[ab] [abc]( [ab])?\"|([ab] ){1,3}",
+            width in 0_usize..60,
+            together in 0_usize..5,
+        ) {
+            let search = Search::parse(&query);
+            let at_once = marked(&text, &search, width, usize::MAX);
+            prop_assert_eq!(marked(&text, &search, width, together), at_once);
+        }
+    }
 }

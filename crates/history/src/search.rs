@@ -81,6 +81,11 @@ impl Search {
         self.wanted.iter().all(is_there) && !self.unwanted.iter().any(is_there)
     }
 
+    /// Returns how many words the longest wanted term has.
+    pub(crate) fn words_max(&self) -> usize {
+        self.wanted.iter().map(|term| term.words.len()).max().unwrap_or(0)
+    }
+
     /// Returns how many words from a place on match one of the wanted terms.
     pub(crate) fn match_at(&self, words: &[String]) -> Option<usize> {
         let found = self.wanted.iter().filter(|term| term.starts(words));

@@ -4,7 +4,7 @@
 //! by `cafe`. In scripts that are written without blanks every character is a word. What comes out consists of letters
 //! and digits only, so the index, which splits at blanks, splits exactly here.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 /// Longer words are cut here: they are keys and encoded data rather than words.
 const WORD_CHARS_MAX: usize = 64;
@@ -16,17 +16,27 @@ const BARE: &str = "aaaaaa\u{e6}ceeeeiiii\u{f0}nooooo\u{d7}ouuuuy\u{fe}\u{df}aaa
 
 /// Visits the words of a text with their places.
 pub(crate) fn each(text: &str, mut visit: impl FnMut(&str, Range<usize>)) {
+    each_until(text, |word, place| {
+        visit(word, place);
+        ControlFlow::Continue(())
+    });
+}
+
+/// Visits the words of a text until the visitor breaks; soon after that no more come.
+pub(crate) fn each_until(text: &str, mut visit: impl FnMut(&str, Range<usize>) -> ControlFlow<()>) {
     let mut word = String::new();
-    let mut start = 0;
-    while start < text.len() {
+    let (mut start, mut flow) = (0, ControlFlow::Continue(()));
+    while start < text.len() && flow.is_continue() {
         let run = Run::of(&text.as_bytes()[start..]);
         let end = start + run.bytes;
         // Most words are read where they stand.
         if run.is_word {
-            visit(&text[start..end], start..end);
+            flow = visit(&text[start..end], start..end);
         } else if run.bytes > 0 {
             spell(&text[start..end], &mut word, |word, places| {
-                visit(word, start + places.start..start + places.end);
+                if flow.is_continue() {
+                    flow = visit(word, start + places.start..start + places.end);
+                }
             });
         }
         start = end + 1;

@@ -72,8 +72,12 @@ pub trait Reader: Clone + Send + Sync {
     /// Reads one record.
     fn read(&self, seq: Seq) -> Result<Vec<u8>, ReadError>;
 
-    /// Reads many records in the order given; neighbours cost one read of the disk.
-    fn read_many(&self, seqs: &[Seq], visit: &mut dyn FnMut(Seq, &[u8])) -> Result<(), ReadError>;
+    /// Reads many records in the order given, until the visitor breaks; neighbours cost one read of the disk.
+    fn read_many(
+        &self,
+        seqs: &[Seq],
+        visit: &mut dyn FnMut(Seq, &[u8]) -> ControlFlow<()>,
+    ) -> Result<(), ReadError>;
 
     /// Visits `from..=to` in order, in big reads, until the visitor breaks or the log ends.
     ///

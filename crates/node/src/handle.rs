@@ -1,5 +1,6 @@
 //! The handle by which everybody speaks to a node.
 
+use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -202,30 +203,69 @@ impl Node {
         self.inner.reader.read(place)
     }
 
-    /// Reads the bodies of messages from their places in the log, in that order; neighbours cost one read. What was
-    /// carried meanwhile is read from where it is now.
+    /// Reads the bodies of messages from their places in the log, in that order.
     pub fn bodies(&self, places: &[Seq]) -> Result<Vec<Vec<u8>>, ReadError> {
-        let read = |places: &[Seq]| {
-            let mut bodies = Vec::with_capacity(places.len());
-            self.inner.reader.read_many(places, &mut |_, record| bodies.push(body_of(record)))?;
-            Ok(bodies)
+        self.bodies_within(places, usize::MAX)
+    }
+
+    /// Reads bodies from the first on until they have so many bytes; one of them in any case.
+    pub fn bodies_within(&self, places: &[Seq], bytes_max: usize) -> Result<Vec<Vec<u8>>, ReadError> {
+        let (mut bodies, mut bytes) = (Vec::new(), 0_usize);
+        self.visit_bodies(places, &mut |body| {
+            bytes = bytes.saturating_add(body.len());
+            bodies.push(body);
+            if bytes >= bytes_max { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        Ok(bodies)
+    }
+
+    /// Shows a visitor each body until it breaks; nothing in place of one that the log no longer has. However many
+    /// there are, one at a time is in memory.
+    pub fn visit_bodies_at_hand(
+        &self,
+        places: &[Seq],
+        visit: &mut dyn FnMut(Option<Vec<u8>>) -> ControlFlow<()>,
+    ) {
+        let mut rest = places;
+        while !rest.is_empty() {
+            let (mut seen, mut flow) = (0, ControlFlow::Continue(()));
+            let read = self.visit_bodies(rest, &mut |body| {
+                seen += 1;
+                flow = visit(Some(body));
+                flow
+            });
+            rest = &rest[seen..];
+            if read.is_err() {
+                flow = visit(None);
+                rest = rest.get(1..).unwrap_or_default();
+            }
+            if flow.is_break() {
+                break;
+            }
+        }
+    }
+
+    /// Neighbours cost one read. What was carried meanwhile is read from where it is now.
+    fn visit_bodies(
+        &self,
+        places: &[Seq],
+        visit: &mut dyn FnMut(Vec<u8>) -> ControlFlow<()>,
+    ) -> Result<(), ReadError> {
+        let mut seen = 0;
+        let mut read = |places: &[Seq], seen: &mut usize| {
+            self.inner.reader.read_many(places, &mut |_, record| {
+                *seen += 1;
+                visit(body_of(record))
+            })
         };
-        let mut found = read(places);
+        let mut found = read(places, &mut seen);
         for _ in 0..MOVES_FOLLOWED {
             if !matches!(found, Err(ReadError::Trimmed { .. })) {
                 break;
             }
-            found = read(&self.inner.moved.now(places));
+            found = read(&self.inner.moved.now(&places[seen..]), &mut seen);
         }
         found
-    }
-
-    /// Reads bodies as far as the log still has them.
-    pub fn bodies_at_hand(&self, places: &[Seq]) -> Vec<Option<Vec<u8>>> {
-        match self.bodies(places) {
-            Ok(bodies) => bodies.into_iter().map(Some).collect(),
-            Err(_) => places.iter().map(|place| self.body(*place).ok()).collect(),
-        }
     }
 
     /// Returns the oldest record that the log holds.

@@ -107,6 +107,8 @@ pub const PARTS: &[Part] = &[
     Part { name: "pause", summary: "the process sleeps", run: stops::pause },
     Part { name: "clock", summary: "the wall clock jumps, by an hour and by a year", run: clocks::run },
     Part { name: "readers", summary: "one reader that does not read beside fast ones", run: readers::run },
+    Part { name: "crowd", summary: "a topic of a hundred, half of which do not read", run: readers::crowd },
+    Part { name: "large", summary: "many large documents, looked at at once", run: readers::large },
     Part {
         name: "flood",
         summary: "idle connections, slow heads, connect and close",

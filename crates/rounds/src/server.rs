@@ -174,8 +174,17 @@ impl Server {
 
     /// Returns how much memory it has, in KiB.
     pub fn resident_kib(&self) -> Option<u64> {
+        self.status_kib("VmRSS:")
+    }
+
+    /// Returns how much memory it had at most, in KiB.
+    pub fn peak_kib(&self) -> Option<u64> {
+        self.status_kib("VmHWM:")
+    }
+
+    fn status_kib(&self, name: &str) -> Option<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
-        let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+        let line = status.lines().find(|line| line.starts_with(name))?;
         line.split_whitespace().nth(1)?.parse().ok()
     }
 

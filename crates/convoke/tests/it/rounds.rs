@@ -120,6 +120,16 @@ fn one_who_does_not_read_costs_nobody_else() {
 }
 
 #[test]
+fn a_crowd_of_which_half_does_not_read_costs_little() {
+    run("crowd");
+}
+
+#[test]
+fn many_large_documents_are_not_in_memory_at_once() {
+    run("large");
+}
+
+#[test]
 fn idle_and_slow_connections_do_not_stop_the_others() {
     run("flood");
 }

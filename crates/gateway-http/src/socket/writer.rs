@@ -189,28 +189,24 @@ impl Writer {
     /// Puts letters into the sink. What was not put there when the sink fails was never handed out.
     async fn deliver(&mut self, come: &mut Vec<Letter>) -> Result<(), End> {
         let places: Vec<Seq> = come.iter().map(|letter| letter.delivery.body).collect();
-        let Ok(bodies) = letters::bodies(&self.hub, &places) else {
-            give_back(
-                &self.hub,
-                come.drain(..).map(|letter| (letter.agent, letter.delivery.delivery)).collect(),
-            );
-            return Err(None);
-        };
-        let mut pairs = come.drain(..).zip(bodies);
-        while let Some((letter, body)) = pairs.next() {
-            let written = letters::delivery(&self.hub, &letter, &body, self.dialect, Some("deliver"));
-            let text = match written {
-                Ok(text) => text,
-                Err(problem) => {
+        let of = |letter: Letter| (letter.agent, letter.delivery.delivery);
+        let mut letters = come.drain(..);
+        while letters.len() > 0 {
+            let Ok(bodies) = letters::next_bodies(&self.hub, &places[places.len() - letters.len()..]) else {
+                give_back(&self.hub, letters.map(of).collect());
+                return Err(None);
+            };
+            for (letter, body) in letters.by_ref().take(bodies.len()).zip(&bodies) {
+                let written = letters::delivery(&self.hub, &letter, body, self.dialect, Some("deliver"));
+                let text = written.unwrap_or_else(|problem| {
                     let delivery = letter.delivery.delivery.to_string();
                     frame::error(None, Some(&delivery), &problem)
+                });
+                self.sink.text(&text);
+                if self.sink.flush_much().await.is_none() {
+                    give_back(&self.hub, letters.map(of).collect());
+                    return Err(None);
                 }
-            };
-            self.sink.text(&text);
-            if self.sink.flush_much().await.is_none() {
-                let rest = pairs.map(|(letter, _)| (letter.agent, letter.delivery.delivery)).collect();
-                give_back(&self.hub, rest);
-                return Err(None);
             }
         }
         Ok(())

@@ -1,10 +1,13 @@
 //! Writes of records as frames, for those who may see them.
 
+use std::ops::ControlFlow;
+
 use broker::{AgentKey, Digest, Event, RecordName, WrittenRecord};
+use gateway::Answer;
 use gateway::repo::tid_of;
-use gateway::{Answer, letters};
 use message::Seq;
 
+use super::places::BYTES_MAX;
 use super::wishes::Wishes;
 use crate::reading::cid_of;
 use crate::repo::text;
@@ -25,28 +28,35 @@ struct Told<'e> {
     place: Option<Seq>,
 }
 
-/// Writes the frames of those writes that are wanted and may be seen.
-pub(super) fn write(visitor: &Visitor, wishes: &Wishes, events: &[Vec<u8>]) -> Vec<String> {
+/// Writes the frames of those writes that are wanted and may be seen; and says of how many from the first on, as large
+/// ones are not all in memory at once.
+pub(super) fn write(visitor: &Visitor, wishes: &Wishes, events: &[Vec<u8>]) -> (Vec<String>, usize) {
     let mut wanted = Vec::new();
-    for bytes in events {
+    for (at, bytes) in events.iter().enumerate() {
         let Some(told) = Event::decode(bytes).ok().and_then(|(_, event)| told(&event)) else { continue };
         let is_new = wishes.cursor.is_none_or(|cursor| told.tick > cursor);
         if is_new && wishes.wants_collection(told.collection) {
-            wanted.push(told);
+            wanted.push((at, told));
         }
     }
-    frames_of(visitor, wishes, &wanted)
+    let (frames, upto) = frames_of(visitor, wishes, &wanted);
+    (frames, upto.unwrap_or(events.len()))
 }
 
-/// Writes the frames of records as they are, as if each had been created when it was written last.
-pub(super) fn write_kept(visitor: &Visitor, wishes: &Wishes, records: &[WrittenRecord]) -> Vec<String> {
+/// Writes the frames of records as they are, as if each had been created when it was written last; and says of how many.
+pub(super) fn write_kept(
+    visitor: &Visitor,
+    wishes: &Wishes,
+    records: &[WrittenRecord],
+) -> (Vec<String>, usize) {
     let told = records.iter().map(|record| {
         let WrittenRecord { name: RecordName { repo, collection, key }, tick, cid, body } = record;
         let (operation, cid, place) = ("create", Some(*cid), Some(*body));
         Told { repo: *repo, collection, key, tick: *tick, rev: *tick, operation, cid, body: b"", place }
     });
-    let wanted: Vec<_> = told.filter(|told| wishes.wants_collection(told.collection)).collect();
-    frames_of(visitor, wishes, &wanted)
+    let told = told.enumerate().filter(|(_, told)| wishes.wants_collection(told.collection));
+    let (frames, upto) = frames_of(visitor, wishes, &told.collect::<Vec<_>>());
+    (frames, upto.unwrap_or(records.len()))
 }
 
 /// Returns the tick of a write.
@@ -54,21 +64,36 @@ pub(super) fn tick_of(event: &[u8]) -> Option<u64> {
     Event::decode(event).ok().and_then(|(_, event)| told(&event)).map(|told| told.tick)
 }
 
-fn frames_of(visitor: &Visitor, wishes: &Wishes, wanted: &[Told<'_>]) -> Vec<String> {
-    let places: Vec<Seq> = wanted.iter().filter_map(|told| told.place).collect();
-    let mut bodies = match letters::bodies(&visitor.hub, &places) {
-        Ok(bodies) => bodies.into_iter().map(Some).collect(),
-        // One of them was trimmed: they are looked for one by one.
-        Err(_) => places.iter().map(|place| visitor.hub.node().body(*place).ok()).collect::<Vec<_>>(),
+/// Writes frames until their documents have so many bytes that it is time to send them; then says before which number
+/// that was.
+fn frames_of(
+    visitor: &Visitor,
+    wishes: &Wishes,
+    wanted: &[(usize, Told<'_>)],
+) -> (Vec<String>, Option<usize>) {
+    let places: Vec<Seq> = wanted.iter().filter_map(|(_, told)| told.place).collect();
+    let (mut rest, mut frames, mut bytes, mut upto) = (wanted.iter(), Vec::new(), 0, None);
+    visitor.hub.node().visit_bodies_at_hand(&places, &mut |fetched| {
+        for (at, told) in rest.by_ref() {
+            let fetched = fetched.as_deref().filter(|_| told.place.is_some());
+            let body = fetched.unwrap_or(told.body);
+            frames.extend(frame(visitor, wishes, told, body));
+            bytes += body.len();
+            if bytes >= BYTES_MAX {
+                upto = Some(at + 1);
+                return ControlFlow::Break(());
+            }
+            if told.place.is_some() {
+                break;
+            }
+        }
+        ControlFlow::Continue(())
+    });
+    if upto.is_none() {
+        // The documents of these are here already.
+        frames.extend(rest.filter_map(|(_, told)| frame(visitor, wishes, told, told.body)));
     }
-    .into_iter();
-    let mut frames = Vec::new();
-    for told in wanted {
-        let fetched = told.place.and_then(|_| bodies.next()).flatten();
-        let body = fetched.as_deref().unwrap_or(told.body);
-        frames.extend(frame(visitor, wishes, told, body));
-    }
-    frames
+    (frames, upto)
 }
 
 /// Writes one frame; none if it is not wanted, or not to be seen.

@@ -72,12 +72,15 @@ impl Kept {
         }
         let mut records = Vec::new();
         while records.len() < READ_MAX
-            && let Some((tick, record)) = self.found.pop_first()
+            && let Some((_, record)) = self.found.pop_first()
         {
-            self.after = tick;
             records.push(record);
         }
-        Ok(Some(frames::write_kept(visitor, wishes, &records)))
+        let (frames, count) = frames::write_kept(visitor, wishes, &records);
+        let left = records.split_off(count);
+        self.found.extend(left.into_iter().map(|record| (record.tick, record)));
+        self.after = records.last().map_or(self.after, |record| record.tick);
+        Ok(Some(frames))
     }
 
     /// Looks through all records for those that were written next, a part in each turn.

@@ -10,7 +10,7 @@ use tokio::task::spawn_blocking;
 
 /// Writes that are read at a time, and their bytes.
 const EVENTS_MAX: usize = 256;
-const BYTES_MAX: usize = 1 << 20;
+pub(super) const BYTES_MAX: usize = 1 << 20;
 /// Places of the log that are looked at, at a time.
 const LOOKED_MAX: u64 = 16_384;
 /// By how much the ticks of writes may be ahead of the clock, in milliseconds.

@@ -18,9 +18,6 @@ use crate::socket::{
 use crate::websocket::Sink;
 use crate::{Code, Hub, OutgoingError, letters};
 
-/// Letters whose bodies are held at a time.
-const BODIES_MAX: usize = 32;
-
 /// What is to be written.
 pub(super) enum Out {
     /// What was refused.
@@ -144,29 +141,25 @@ impl Writer {
     /// handed out.
     async fn deliver(&mut self, come: &mut Vec<Letter>) -> Result<(), End> {
         let mut written: Vec<Written> = Vec::with_capacity(come.len());
-        while !come.is_empty() {
-            let piece: Vec<Letter> = come.drain(..come.len().min(BODIES_MAX)).collect();
-            let places: Vec<Seq> = piece.iter().map(|letter| letter.delivery.body).collect();
-            let Ok(bodies) = letters::bodies(&self.hub, &places) else {
-                give_back(&self.hub, piece.iter().chain(come.iter()).map(of).collect());
+        let places: Vec<Seq> = come.iter().map(|letter| letter.delivery.body).collect();
+        let mut letters = come.drain(..);
+        while letters.len() > 0 {
+            let Ok(bodies) = letters::next_bodies(&self.hub, &places[places.len() - letters.len()..]) else {
+                give_back(&self.hub, letters.map(|letter| of(&letter)).collect());
                 return Err(None);
             };
-            let mut pairs = piece.iter().zip(bodies);
-            while let Some((letter, body)) = pairs.next() {
-                let text = match letters::document(&self.hub, letter, &body, self.manner.dialect) {
+            for (letter, body) in letters.by_ref().take(bodies.len()).zip(&bodies) {
+                let text = match letters::document(&self.hub, &letter, body, self.manner.dialect) {
                     Ok(text) => text,
                     Err(error) => {
-                        self.refuse(letter, &error);
+                        self.refuse(&letter, &error);
                         continue;
                     }
                 };
                 self.sink.text(&text);
-                written.push(of(letter));
+                written.push(of(&letter));
                 if self.sink.flush_much().await.is_none() {
-                    give_back(
-                        &self.hub,
-                        pairs.map(|(letter, _)| letter).chain(come.iter()).map(of).collect(),
-                    );
+                    give_back(&self.hub, letters.map(|letter| of(&letter)).collect());
                     return Err(None);
                 }
             }

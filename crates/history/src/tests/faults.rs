@@ -174,7 +174,11 @@ impl Reader for Unreadable {
         self.check().and_then(|()| self.reader.read(seq))
     }
 
-    fn read_many(&self, seqs: &[Seq], visit: &mut dyn FnMut(Seq, &[u8])) -> Result<(), ReadError> {
+    fn read_many(
+        &self,
+        seqs: &[Seq],
+        visit: &mut dyn FnMut(Seq, &[u8]) -> ControlFlow<()>,
+    ) -> Result<(), ReadError> {
         self.check().and_then(|()| self.reader.read_many(seqs, visit))
     }
 

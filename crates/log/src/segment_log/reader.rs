@@ -42,11 +42,17 @@ impl<D: Disk> Reader for LogReader<D> {
         Ok(cursor.record(seq)?.0.to_vec())
     }
 
-    fn read_many(&self, seqs: &[Seq], visit: &mut dyn FnMut(Seq, &[u8])) -> Result<(), ReadError> {
+    fn read_many(
+        &self,
+        seqs: &[Seq],
+        visit: &mut dyn FnMut(Seq, &[u8]) -> ControlFlow<()>,
+    ) -> Result<(), ReadError> {
         let mut cursor = Cursor::new(&self.shared, Window::new(4 * READ_BYTES));
         for seq in seqs {
             cursor.seek(*seq)?;
-            visit(*seq, cursor.record(*seq)?.0);
+            if visit(*seq, cursor.record(*seq)?.0).is_break() {
+                break;
+            }
         }
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! Appending, reading and reopening, with nothing going wrong.
 
+use std::ops::ControlFlow;
+
 use super::model::{Model, check, live};
 use crate::{
     AppendError, Batch, Class, Log, MemDisk, Options, ReadError, Reader, SegmentLog, Seq, Snapshots, Syncer,
@@ -26,7 +28,12 @@ fn what_is_appended_can_be_read() {
     assert_eq!(reader.read(Seq(2)).unwrap(), b"");
     assert_eq!(reader.read(Seq(4)).unwrap(), b"d");
     let mut seen = Vec::new();
-    reader.read_many(&[Seq(4), Seq(1), Seq(3)], &mut |seq, bytes| seen.push((seq, bytes.to_vec()))).unwrap();
+    let mut see = |seq, bytes: &[u8]| {
+        seen.push((seq, bytes.to_vec()));
+        if seen.len() == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    // Nobody asks for the last one once the visitor breaks.
+    reader.read_many(&[Seq(4), Seq(1), Seq(3), Seq(9)], &mut see).unwrap();
     assert_eq!(seen, [(Seq(4), b"d".to_vec()), (Seq(1), b"a".to_vec()), (Seq(3), b"ccc".to_vec())]);
     assert!(matches!(reader.read(Seq(0)), Err(ReadError::Trimmed { .. })));
     assert!(matches!(reader.read(Seq(5)), Err(ReadError::Beyond { .. })));
@@ -100,6 +107,7 @@ fn more_segments_than_open_files_can_be_read() {
         .read_many(&seqs, &mut |seq, bytes| {
             assert_eq!(bytes, record(seq.0));
             count += 1;
+            ControlFlow::Continue(())
         })
         .unwrap();
     assert_eq!(count, 700);

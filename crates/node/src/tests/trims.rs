@@ -1,6 +1,7 @@
 //! Trimming: old segments go, nothing that is needed does, whenever the process ends.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -181,8 +182,18 @@ async fn what_was_handed_out_before_is_read_after() {
         assert!(bus.node.log_first() > letters[0].delivery.body);
         assert_eq!(bus.bodies(&letters), [body("a")]);
     }
-    let at_hand = bus.node.bodies_at_hand(&[Seq(1), letters[0].delivery.body]);
-    assert_eq!(at_hand, [None, Some(body("a").into_bytes())]);
+    let (gone, kept, later) = (Seq(1), letters[0].delivery.body, Seq(u64::MAX));
+    let mut at_hand = Vec::new();
+    bus.node.visit_bodies_at_hand(&[gone, kept, gone, later, kept, kept], &mut |body| {
+        at_hand.push(body);
+        if at_hand.len() == 5 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    let a = Some(body("a").into_bytes());
+    assert_eq!(at_hand, [None, a.clone(), None, None, a]);
+    let bytes = body("a").len();
+    for (bytes_max, count) in [(0, 1), (bytes, 1), (bytes + 1, 2), (2 * bytes + 1, 3), (usize::MAX, 3)] {
+        assert_eq!(bus.node.bodies_within(&[kept; 3], bytes_max).unwrap().len(), count);
+    }
     bus.node.shut_down();
 }
 

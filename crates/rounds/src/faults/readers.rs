@@ -1,4 +1,4 @@
-//! One that asks for much and reads nothing, beside others that read fast.
+//! Those who ask for much and read nothing, beside others that read fast; and those who look at much at once.
 
 use anyhow::{Context, ensure};
 
@@ -53,5 +53,124 @@ pub(super) fn run(stage: &Stage) -> anyhow::Result<Saw> {
     scene.well()?;
     Ok(Saw::This(format!(
         "{count} of {BYTES} bytes for one who reads nothing cost {grown_kib} KiB; {fast_count} beside it came, the slowest in {worst_ms} ms; all {count} came again"
+    )))
+}
+
+/// Sockets at once, of which some do not read.
+const CROWD: usize = 100;
+/// What waits for one who does not read: far more than the system's own buffers take.
+const BACKLOG: usize = 24;
+const BACKLOG_BYTES: usize = 512 << 10;
+/// Memory that one who does not read may cost, and that may come and go with everything else.
+const DEAF_KIB: u64 = 3 * 1024;
+const SLACK_KIB: u64 = 64 * 1024;
+
+/// Some of a hundred ask for everything that waits for them and read nothing, while the others go on.
+pub(super) fn crowd(stage: &Stage) -> anyhow::Result<Saw> {
+    let names: Vec<String> = (0..CROWD).map(|number| format!("m{number}")).collect();
+    let agents: Vec<&str> = names.iter().map(String::as_str).chain(["ann"]).collect();
+    let mut scene = Scene::new(stage, &agents)?;
+    let posts = stage.size.pick(50, 2_000);
+    let mut told = Vec::new();
+    for count in [1, CROWD / 2] {
+        let (deaf, readers) = names.split_at(count);
+        let (deaf_topic, topic) = (format!("#deaf-{count}"), format!("#crowd-{count}"));
+        join(&mut scene, deaf, &deaf_topic)?;
+        join(&mut scene, readers, &topic)?;
+        for number in 0..BACKLOG {
+            let text = format!("{number} {}", "x".repeat(BACKLOG_BYTES));
+            scene.sent("ann", &deaf_topic, &text, "")?;
+        }
+        let mut sockets = open_all(&scene, readers)?;
+        let before_kib = scene.server.resident_kib().unwrap_or(0);
+        let silent = open_all(&scene, deaf)?;
+        for number in 0..posts {
+            post_and_read(&mut scene, &mut sockets, &topic, &number.to_string())?;
+        }
+        let grown_kib = scene.server.resident_kib().unwrap_or(0).saturating_sub(before_kib);
+        let bound_kib = SLACK_KIB + count as u64 * DEAF_KIB;
+        ensure!(grown_kib < bound_kib, "{grown_kib} KiB with {count} of {CROWD} that do not read");
+        told.push(format!("{grown_kib} KiB with {count} that read nothing"));
+        drop(silent);
+        settle_all(&mut scene, &deaf[count - 1], BACKLOG)?;
+    }
+    scene.well()?;
+    Ok(Saw::This(format!("{CROWD} sockets, {posts} posts came to those who read: {}", told.join(", "))))
+}
+
+fn join(scene: &mut Scene, names: &[String], topic: &str) -> anyhow::Result<()> {
+    for name in names {
+        let path = format!("/v1/agents/{name}/subscriptions/{}", topic.replace('#', "%23"));
+        let joined = scene.call(name, "PUT", &path, "{}")?;
+        ensure!(joined.status < 300, "joining: {joined}");
+    }
+    Ok(())
+}
+
+fn open_all(scene: &Scene, names: &[String]) -> anyhow::Result<Vec<Socket>> {
+    let open = |name: &String| -> anyhow::Result<Socket> {
+        let mut socket = Socket::open(scene.server.address(), name, scene.token(name), "?lease=60s")?;
+        socket.send(r#"{"op":"credit","n":1000000}"#)?;
+        Ok(socket)
+    };
+    names.iter().map(open).collect()
+}
+
+/// Posts, and has every reader read and acknowledge it next.
+fn post_and_read(scene: &mut Scene, readers: &mut [Socket], topic: &str, said: &str) -> anyhow::Result<()> {
+    scene.sent("ann", topic, said, "")?;
+    for reader in readers {
+        let Came::Text(frame) = reader.hear()? else { anyhow::bail!("a socket was closed") };
+        let value = read(&frame).context("a frame that is no JSON")?;
+        let text = |place: &str| value.pointer(place).and_then(json::Value::as_str).unwrap_or_default();
+        let came = text("/document/text");
+        ensure!(came == said, "post {came} came where {said} was next");
+        reader.send(&format!(r#"{{"op":"ack","delivery":"{}"}}"#, text("/delivery")))?;
+    }
+    Ok(())
+}
+
+/// Takes and acknowledges as many as were not read.
+fn settle_all(scene: &mut Scene, name: &str, posts: usize) -> anyhow::Result<()> {
+    let mut left = posts;
+    while left > 0 {
+        let came = scene.take(name, r#""max":50,"wait":"20s","lease":"60s""#)?;
+        ensure!(!came.is_empty(), "{left} of {posts} never came again to {name}");
+        for delivery in &came {
+            scene.settle(name, &delivery.delivery, "ack", "")?;
+        }
+        left = left.saturating_sub(came.len());
+    }
+    Ok(())
+}
+
+/// Large documents are looked at, listed and searched, all at once: what is read is not all in memory.
+pub(super) fn large(stage: &Stage) -> anyhow::Result<Saw> {
+    let mut scene = Scene::new(stage, &["ann", "bob"])?;
+    join(&mut scene, &["bob".to_owned()], "#large")?;
+    let (count, bytes) = (stage.size.pick(60, 120), 7 << 20);
+    let text = "word ".repeat(bytes / 5);
+    for number in 0..count {
+        scene.sent("ann", "#large", &format!("{number} {text}"), "")?;
+    }
+    let before_kib = scene.server.peak_kib().unwrap_or(0);
+    let mut shown = Vec::new();
+    for (who, path) in [
+        ("bob", "/v1/agents/bob/inbox?max=1000"),
+        ("bob", "/v1/messages?limit=1000"),
+        ("human", "/v1/messages?limit=1000&q=word"),
+        ("human", "/wire/topics/%23large/messages?limit=1000"),
+    ] {
+        let answer = scene.call(who, "GET", path, "")?;
+        ensure!(answer.status == 200, "{path}: {answer}");
+        shown.push(format!("{} KiB", answer.body.len() / 1024));
+    }
+    let grown_kib = scene.server.peak_kib().unwrap_or(0).saturating_sub(before_kib);
+    let all_kib = (count * bytes / 1024) as u64;
+    ensure!(grown_kib < all_kib / 2, "{grown_kib} KiB to look at {all_kib}: {}", shown.join(", "));
+    scene.well()?;
+    Ok(Saw::This(format!(
+        "{count} documents of 7 MiB, {all_kib} KiB in all; answers of {} cost {grown_kib} KiB at most",
+        shown.join(", ")
     )))
 }

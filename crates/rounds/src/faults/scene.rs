@@ -86,7 +86,7 @@ impl Scene {
     /// Sends a note that must be accepted, and returns its id.
     pub(super) fn sent(&mut self, from: &str, to: &str, text: &str, more: &str) -> anyhow::Result<String> {
         let answer = self.send(from, to, text, more)?;
-        ensure!(answer.status == 201, "sending {text}: {answer}");
+        ensure!(answer.status == 201, "sending {:.40}: {answer}", text);
         answer.text("id").context("a receipt without an id")
     }
 
