@@ -1,5 +1,6 @@
 //! What is done for every request, whichever door it knocks at: it is turned away if it comes from somebody else's
-//! page, a problem is told in the shape of the door, and a line is written for those who look for a fault.
+//! page, large answers that nobody reads are counted, a problem is told in the shape of the door, and a line is written
+//! for those who look for a fault.
 //!
 //! One layer does all of it: each has every request moved into memory of its own on the way in.
 
@@ -9,6 +10,8 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use gateway::{Hub, Shapes};
 use tokio::time::Instant;
+
+use crate::unread::Asker;
 
 /// What it takes.
 #[derive(Clone)]
@@ -23,7 +26,10 @@ pub(crate) async fn attend(State(desk): State<Desk>, request: Request, next: Nex
     let has_much = gateway::has_much(request.headers());
     let response = match gateway::refusal(&desk.hub, request.headers()) {
         Some(problem) => problem.into_response(),
-        None => next.run(request).await,
+        None => {
+            let asker = Asker::of(&request);
+            asker.count(&desk.hub, next.run(request).await).await
+        }
     };
     let mut response = gateway::shaped(response, shape);
     // What was not read stands in the way of the next request, so the connection ends, and says so.

@@ -52,6 +52,8 @@ pub(crate) async fn look(
 pub(crate) async fn take(caller: Caller, At(name): At<String>, body: Body) -> Result<Response, Problem> {
     let body = gateway::body(body)?;
     let agent = caller.own(&name)?;
+    // Before anything is handed out: what cannot be answered would be lost for a while.
+    caller.hub.may_answer_at_length(caller.principal.who())?;
     let fields = gateway::fields(&body)?;
     caller.visits(&agent);
     let wishes = Wishes {

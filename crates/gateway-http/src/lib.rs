@@ -28,6 +28,7 @@ mod status;
 mod tasks;
 mod tokens;
 mod trim;
+mod unread;
 
 #[cfg(test)]
 mod tests;

@@ -21,6 +21,8 @@ use crate::{
 
 /// How long the history is waited for when only it can answer.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// Large answers to one agent that it has not read, at most.
+const UNREAD_MAX: usize = 16;
 /// How the handle ends that stands in for an agent without one.
 const STAND_IN: &str = ".agent.invalid";
 
@@ -72,6 +74,8 @@ struct Inner {
     limits: HubLimits,
     rates: Rates,
     connections: Arc<Connections>,
+    /// Large answers that were not read yet.
+    unread: Arc<Connections>,
     directory: RwLock<Directory>,
     lexicons: Lexicons,
     /// How often the registry changed.
@@ -100,6 +104,7 @@ impl Hub {
             inner: Arc::new(Inner {
                 rates: Rates::new(limits.rates),
                 connections: Connections::new(limits.connections_max),
+                unread: Connections::new(UNREAD_MAX),
                 node,
                 history,
                 authority,
@@ -179,6 +184,20 @@ impl Hub {
     pub fn count_connection_of(&self, who: Who) -> Result<OpenConnection, Problem> {
         let counted = self.inner.connections.open(who);
         counted.map_err(|error| Problem::new(Code::TooManyConnections, error.to_string()))
+    }
+
+    /// Refuses somebody who has not read as many large answers as he may have.
+    pub fn may_answer_at_length(&self, who: Who) -> Result<(), Problem> {
+        if self.inner.unread.is_full(who) {
+            let detail = format!("{UNREAD_MAX} large answers are not read yet");
+            return Err(Problem::new(Code::TooManyConnections, detail));
+        }
+        Ok(())
+    }
+
+    /// Counts a large answer to somebody, until it is dropped.
+    pub fn count_answer(&self, who: Who) -> OpenConnection {
+        self.inner.unread.open_anyway(who)
     }
 
     /// Counts frames of somebody, and waits as long as it must wait before the next: over a socket, whoever sends too

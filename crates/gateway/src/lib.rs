@@ -61,7 +61,8 @@ pub use rate::{Connections, OpenConnection, RateLimits, Rates, RetryAfter, TooMa
 pub use receipt::{past_receipt, receipt_of, stored_receipt};
 pub use registration::{Registration, change_profile, register};
 pub use request::{
-    Body, Fields, Query, Shown, answer, body, dialect_of, fields, header_text, json_text, shown, token,
+    API_KEY, Body, Fields, Query, Shown, answer, body, dialect_of, fields, header_text, json_text, shown,
+    token,
 };
 pub use seal::{SealKey, SealKeyError};
 pub use sending::{Accepted, Sending};

@@ -122,6 +122,18 @@ impl Connections {
         Ok(OpenConnection { connections: Arc::clone(self), who })
     }
 
+    /// Counts one of somebody who may have as many as he may have already.
+    pub fn open_anyway(self: &Arc<Self>, who: Who) -> OpenConnection {
+        let who = who.widened();
+        *lock(&self.open).entry(who).or_default() += 1;
+        OpenConnection { connections: Arc::clone(self), who }
+    }
+
+    /// Tells whether somebody has as many as he may have.
+    pub fn is_full(&self, who: Who) -> bool {
+        lock(&self.open).get(&who.widened()).copied().unwrap_or(0) >= self.per_who_max
+    }
+
     /// Returns how many there are, all together.
     pub fn count(&self) -> usize {
         lock(&self.open).values().sum()

@@ -24,7 +24,8 @@ pub struct Query<'q>(pub Option<&'q str>);
 pub struct Fields<'a>(Value<'a>);
 
 /// The header in which clients of the AgentMessage bus send their token.
-const API_KEY: HeaderName = HeaderName::from_static("x-agent-api-key");
+/// The header in which some clients show their token.
+pub const API_KEY: HeaderName = HeaderName::from_static("x-agent-api-key");
 /// What a token is called in a query, where the operator allows it there.
 const TOKENS_IN_QUERY: [&str; 2] = ["token", "api_key"];
 

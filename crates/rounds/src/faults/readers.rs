@@ -5,6 +5,7 @@ use anyhow::{Context, ensure};
 use super::scene::{Scene, note};
 use super::{Saw, Stage};
 use crate::clock;
+use crate::http::{Answer, Line};
 use crate::socket::{Came, Socket, read};
 
 /// The text of each message for the one who does not read; together far more than all buffers on the way.
@@ -64,6 +65,8 @@ const BACKLOG_BYTES: usize = 512 << 10;
 /// Memory that one who does not read may cost, and that may come and go with everything else.
 const DEAF_KIB: u64 = 3 * 1024;
 const SLACK_KIB: u64 = 64 * 1024;
+/// Memory that it may cost to look at large documents, however many.
+const LOOK_KIB: u64 = 128 * 1024;
 
 /// Some of a hundred ask for everything that waits for them and read nothing, while the others go on.
 pub(super) fn crowd(stage: &Stage) -> anyhow::Result<Saw> {
@@ -148,8 +151,9 @@ fn settle_all(scene: &mut Scene, name: &str, posts: usize) -> anyhow::Result<()>
 pub(super) fn large(stage: &Stage) -> anyhow::Result<Saw> {
     let mut scene = Scene::new(stage, &["ann", "bob"])?;
     join(&mut scene, &["bob".to_owned()], "#large")?;
-    let (count, bytes) = (stage.size.pick(60, 120), 7 << 20);
-    let text = "word ".repeat(bytes / 5);
+    let count = stage.size.pick(24, 120);
+    // Many words, and much that is none.
+    let text = format!("{} {}", "word ".repeat(1 << 17), "x".repeat(6 << 20));
     for number in 0..count {
         scene.sent("ann", "#large", &format!("{number} {text}"), "")?;
     }
@@ -161,16 +165,64 @@ pub(super) fn large(stage: &Stage) -> anyhow::Result<Saw> {
         ("human", "/v1/messages?limit=1000&q=word"),
         ("human", "/wire/topics/%23large/messages?limit=1000"),
     ] {
-        let answer = scene.call(who, "GET", path, "")?;
-        ensure!(answer.status == 200, "{path}: {answer}");
+        let answer = asked(&mut scene, who, path)?;
         shown.push(format!("{} KiB", answer.body.len() / 1024));
     }
     let grown_kib = scene.server.peak_kib().unwrap_or(0).saturating_sub(before_kib);
-    let all_kib = (count * bytes / 1024) as u64;
-    ensure!(grown_kib < all_kib / 2, "{grown_kib} KiB to look at {all_kib}: {}", shown.join(", "));
+    ensure!(grown_kib < LOOK_KIB, "{grown_kib} KiB to look at {count} documents: {}", shown.join(", "));
+    let refused = unread(&mut scene)?;
     scene.well()?;
     Ok(Saw::This(format!(
-        "{count} documents of 7 MiB, {all_kib} KiB in all; answers of {} cost {grown_kib} KiB at most",
+        "{count} documents of {} KiB; answers of {} cost {grown_kib} KiB at most; {refused}",
+        text.len() / 1024,
         shown.join(", ")
     )))
+}
+
+/// Asks until the history has come as far as the log.
+fn asked(scene: &mut Scene, who: &str, path: &str) -> anyhow::Result<Answer> {
+    for _ in 0..1_000 {
+        let answer = scene.call(who, "GET", path, "")?;
+        if answer.status != 503 {
+            ensure!(answer.status == 200, "{path}: {answer}");
+            return Ok(answer);
+        }
+        scene.call("ann", "POST", "/v1/agents/ann/inbox/take", r#"{"wait":"100ms"}"#)?;
+    }
+    anyhow::bail!("the history never comes as far as the log")
+}
+
+/// Asks for large answers and does not read them; somebody else is not refused for it.
+fn unread(scene: &mut Scene) -> anyhow::Result<String> {
+    let path = "/v1/agents/bob/inbox?max=1000";
+    let mut lines = Vec::new();
+    for _ in 0..CROWD {
+        let mut line = Line::connect(scene.server.address()).context("connecting")?;
+        let token = scene.token("bob");
+        let request =
+            format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\r\n");
+        line.write(request.as_bytes()).context("asking")?;
+        lines.push(line);
+    }
+    let mut refused = 0;
+    for line in &mut lines {
+        let head = line.head().context("the head of an answer")?;
+        let is_refused = head.starts_with("HTTP/1.1 429 ");
+        ensure!(is_refused || head.starts_with("HTTP/1.1 200 "), "{head}");
+        refused += usize::from(is_refused);
+    }
+    ensure!(refused >= CROWD / 2, "only {refused} of {CROWD} were refused");
+    let taken = scene.call("bob", "POST", "/v1/agents/bob/inbox/take", r#"{"max":1}"#)?;
+    ensure!(taken.status == 429, "taking without reading: {taken}");
+    let other = scene.call("human", "GET", path, "")?;
+    ensure!(other.status == 200, "somebody else: {}", other.status);
+    drop(lines);
+    // The server notices one after the other that nobody is there.
+    for _ in 0..1_000 {
+        if scene.call("bob", "GET", path, "")?.status == 200 {
+            return Ok(format!("{refused} of {CROWD} that were not read were refused"));
+        }
+        scene.call("ann", "POST", "/v1/agents/ann/inbox/take", r#"{"wait":"20ms"}"#)?;
+    }
+    anyhow::bail!("whoever did not read once is never let in again")
 }
