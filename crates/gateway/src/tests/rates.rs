@@ -75,6 +75,20 @@ fn connections_count_until_they_are_dropped() {
     assert!(Connections::new(0).open(ann).is_err());
 }
 
+#[test]
+fn what_is_counted_anyway_stands_in_the_way_of_the_next() {
+    let answers = Connections::new(1);
+    let (ann, bob) = (Who::Agent(AgentKey(7)), Who::Agent(AgentKey(8)));
+    assert!(!answers.is_full(ann));
+    let open = [answers.open_anyway(ann), answers.open_anyway(ann)];
+    assert!(answers.is_full(ann) && !answers.is_full(bob) && answers.open(ann).is_err());
+    let [first, second] = open;
+    drop(first);
+    assert!(answers.is_full(ann));
+    drop(second);
+    assert!(!answers.is_full(ann) && answers.count() == 0);
+}
+
 proptest! {
     #[test]
     fn nobody_gets_more_than_burst_and_rate(
