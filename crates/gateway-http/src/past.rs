@@ -1,7 +1,5 @@
 //! Looking back: what was said, by whom, in which conversation; and searching in it.
 
-use std::ops::ControlFlow;
-
 use axum::extract::RawQuery;
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -31,14 +29,12 @@ pub(crate) async fn list(caller: Caller, RawQuery(query): RawQuery) -> Result<Re
     let places: Vec<Seq> = rows.iter().map(|row| row.body).collect();
     // A message whose document was trimmed is shown without its words.
     let (mut messages, mut bytes_left) = (Vec::with_capacity(rows.len()), WORDS_BYTES_MAX);
-    caller.hub.node().visit_bodies_at_hand(&places, &mut |body| {
-        let (row, body) = (&rows[messages.len()], body.unwrap_or_default());
+    let mut bodies = caller.hub.node().bodies_in_turn(&places);
+    for row in &rows {
+        let body = if bytes_left > 0 { bodies.next().and_then(Result::ok) } else { None };
+        let body = body.unwrap_or_default();
         bytes_left = bytes_left.saturating_sub(body.len());
         messages.push(row_text(&caller.hub, row, &body, text.as_deref()));
-        if bytes_left > 0 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    });
-    for row in &rows[messages.len()..] {
-        messages.push(row_text(&caller.hub, row, &[], None));
     }
     let mut answer = Answer::new().list("messages", messages);
     for (key, place) in [("next", next), ("earlier", earlier)] {

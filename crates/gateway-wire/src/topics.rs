@@ -3,8 +3,6 @@
 //! Everybody may read a topic. What a message says is shown to those who may see it: in topics and channels everybody,
 //! in roles and tasks whoever has to do with it. The others see that it is there, and the pointer to a brief.
 
-use std::ops::ControlFlow;
-
 use axum::extract::RawQuery;
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -62,29 +60,18 @@ pub(crate) async fn page(caller: &Caller, name: &str, query: Query<'_>) -> Resul
     posts.truncate(asked_max - 1);
     let (mut entries, mut bytes_left, mut last) = (Vec::with_capacity(posts.len()), BYTES_MAX, after);
     let places: Vec<Seq> = posts.iter().map(|post| post.row.body).collect();
-    let mut failed = None;
     // What the log no longer has is empty.
-    hub.node().visit_bodies_at_hand(&places, &mut |body| {
-        let post = &posts[entries.len()];
-        let entry = match entry(hub, name, post, &body.unwrap_or_default()) {
-            Ok(entry) => entry,
-            Err(problem) => {
-                failed = Some(problem);
-                return ControlFlow::Break(());
-            }
-        };
+    let bodies = hub.node().bodies_in_turn(&places).map(Result::unwrap_or_default);
+    for (post, body) in posts.iter().zip(bodies) {
+        let entry = entry(hub, name, post, &body)?;
         let bytes = entry.message.len() as u64;
         if !entries.is_empty() && bytes > bytes_left {
             has_more = true;
-            return ControlFlow::Break(());
+            break;
         }
         bytes_left = bytes_left.saturating_sub(bytes);
         last = post.number;
         entries.push(entry);
-        ControlFlow::Continue(())
-    });
-    if let Some(problem) = failed {
-        return Err(problem);
     }
     Ok(Page { entries, next: has_more.then(|| format!("{last}&limit={limit}")) })
 }

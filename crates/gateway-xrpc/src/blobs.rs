@@ -1,7 +1,5 @@
 //! Blobs: bytes to which records refer.
 
-use std::ops::ControlFlow;
-
 use axum::body::Body;
 use axum::extract::{RawQuery, Request};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -84,14 +82,9 @@ async fn may_read(visitor: &Visitor, repo: &Repo, blob: broker::Digest) -> Resul
     });
     let found = found.await?;
     let places: Vec<Seq> = found.iter().map(|(_, place)| *place).collect();
-    let mut collections = found.iter().map(|(collection, _)| collection);
-    let mut may_read = false;
-    visitor.hub.node().visit_bodies_at_hand(&places, &mut |body| {
-        let of_record = collections.next().zip(body);
-        may_read = of_record.is_some_and(|(collection, body)| visitor.may_read(repo.key, collection, &body));
-        if may_read { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
-    Ok(may_read)
+    let mut records = found.iter().zip(visitor.hub.node().bodies_in_turn(&places));
+    Ok(records
+        .any(|((collection, _), body)| body.is_ok_and(|body| visitor.may_read(repo.key, collection, &body))))
 }
 
 /// Answers with the bytes, in a way in which no browser takes them for a page of ours.

@@ -83,22 +83,19 @@ pub(crate) async fn list(visitor: Visitor, RawQuery(query): RawQuery) -> Result<
         let found = page.fetch(&visitor, &repo).await?;
         let is_last = found.len() < page.limit;
         let places: Vec<Seq> = found.iter().map(|record| record.body).collect();
-        let mut rest = found.iter();
-        while rest.len() > 0 && records.len() < page.limit && bytes < BYTES_MAX {
-            let bodies = letters::next_bodies(&visitor.hub, &places[places.len() - rest.len()..])?;
-            for (body, record) in bodies.iter().zip(rest.by_ref()) {
-                if records.len() == page.limit {
-                    break;
-                }
-                looked += 1;
-                last = Some(record.key.clone());
-                if visitor.may_read(repo.key, &page.collection, body)
-                    && let Some(value) = text(&visitor, body)
-                {
-                    let uri = format!("at://{}/{}/{}", repo.did, page.collection, record.key);
-                    bytes += value.len() as u64;
-                    records.push(entry(&uri, &cid_of(record.cid), &value).end());
-                }
+        for (record, body) in found.iter().zip(letters::bodies_in_turn(&visitor.hub, &places)) {
+            if records.len() == page.limit || bytes >= BYTES_MAX {
+                break;
+            }
+            let body = body?;
+            looked += 1;
+            last = Some(record.key.clone());
+            if visitor.may_read(repo.key, &page.collection, &body)
+                && let Some(value) = text(&visitor, &body)
+            {
+                let uri = format!("at://{}/{}/{}", repo.did, page.collection, record.key);
+                bytes += value.len() as u64;
+                records.push(entry(&uri, &cid_of(record.cid), &value).end());
             }
         }
         if is_last || bytes >= BYTES_MAX {

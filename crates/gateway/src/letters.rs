@@ -8,8 +8,6 @@ use node::{Letter, ReadError};
 
 /// Bytes of documents that are handed out at a time; one document is in any case.
 pub const BYTES_MAX: u64 = 16 << 20;
-/// Bytes of bodies that are read for somebody at a time; more is read when those are written.
-const PIECE_BYTES: usize = 1 << 20;
 
 /// Writes a letter: the members of a delivery, as JSON. `op` comes first on sockets.
 pub fn delivery(
@@ -79,18 +77,14 @@ pub fn shown(
     let places: Vec<Seq> = waiting.iter().map(|view| view.body).collect();
     let mut bytes_left = bytes_max;
     let mut shown = Vec::with_capacity(waiting.len());
-    while shown.len() < waiting.len() {
-        let bodies = next_bodies(hub, &places[shown.len()..])?;
-        for body in bodies {
-            let view = waiting[shown.len()];
-            let outgoing = outgoing(hub, Stored::now(&body, view.id), Some(to))?;
-            let bytes = outgoing.text.len() as u64;
-            if !shown.is_empty() && bytes > bytes_left {
-                return Ok(shown);
-            }
-            bytes_left = bytes_left.saturating_sub(bytes);
-            shown.push((view, outgoing));
+    for (view, body) in waiting.iter().zip(bodies_in_turn(hub, &places)) {
+        let outgoing = outgoing(hub, Stored::now(&body?, view.id), Some(to))?;
+        let bytes = outgoing.text.len() as u64;
+        if !shown.is_empty() && bytes > bytes_left {
+            break;
         }
+        bytes_left = bytes_left.saturating_sub(bytes);
+        shown.push((*view, outgoing));
     }
     Ok(shown)
 }
@@ -119,9 +113,12 @@ pub fn bodies(hub: &Hub, places: &[Seq]) -> Result<Vec<Vec<u8>>, Problem> {
     hub.node().bodies(places).map_err(unreadable)
 }
 
-/// Reads the next bodies of many: as many as are in memory at a time, and one in any case.
-pub fn next_bodies(hub: &Hub, places: &[Seq]) -> Result<Vec<Vec<u8>>, Problem> {
-    hub.node().bodies_within(places, PIECE_BYTES).map_err(unreadable)
+/// Reads bodies from the log as they are asked for, few of them at a time.
+pub fn bodies_in_turn<'h>(
+    hub: &'h Hub,
+    places: &'h [Seq],
+) -> impl Iterator<Item = Result<Vec<u8>, Problem>> + 'h {
+    hub.node().bodies_in_turn(places).map(|read| read.map_err(unreadable))
 }
 
 /// Says that a document is no longer there, or that the log cannot be read; why, only the server's own log says.

@@ -69,8 +69,8 @@ fn find(
             }
             nth += length.unwrap_or(1);
         }
-        words.drain(..nth.min(words.len()));
-        places.drain(..nth.min(places.len()));
+        words.drain(..nth);
+        places.drain(..nth);
         ControlFlow::Continue(())
     };
     let mut flow = ControlFlow::Continue(());

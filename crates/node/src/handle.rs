@@ -30,6 +30,8 @@ const TURNS_MAX: usize = 8;
 /// Commands that somebody who asks carries out itself. For more it pays to have the thread do it, which has the state
 /// in its processor's memory, while whoever asks reads on.
 const LED_MAX: usize = 16;
+/// Bytes of bodies that are read at a time; more is read when they were asked for.
+const PIECE_BYTES: usize = 1 << 20;
 /// How often a body is looked for again that was carried while it was looked for.
 const MOVES_FOLLOWED: usize = 3;
 
@@ -205,67 +207,52 @@ impl Node {
 
     /// Reads the bodies of messages from their places in the log, in that order.
     pub fn bodies(&self, places: &[Seq]) -> Result<Vec<Vec<u8>>, ReadError> {
-        self.bodies_within(places, usize::MAX)
+        let (bodies, read) = self.bodies_within(places, usize::MAX);
+        read.map(|()| bodies)
     }
 
-    /// Reads bodies from the first on until they have so many bytes; one of them in any case.
-    pub fn bodies_within(&self, places: &[Seq], bytes_max: usize) -> Result<Vec<Vec<u8>>, ReadError> {
+    /// Reads bodies as they are asked for: however many there are, few are in memory. Behind one that cannot be read
+    /// the others come.
+    pub fn bodies_in_turn<'n>(
+        &'n self,
+        places: &'n [Seq],
+    ) -> impl Iterator<Item = Result<Vec<u8>, ReadError>> + 'n {
+        let (mut rest, mut here, mut failed) = (places, Vec::new().into_iter(), None);
+        std::iter::from_fn(move || {
+            if here.len() == 0 && failed.is_none() && !rest.is_empty() {
+                let (bodies, read) = self.bodies_within(rest, PIECE_BYTES);
+                failed = read.err();
+                rest = &rest[bodies.len() + usize::from(failed.is_some())..];
+                here = bodies.into_iter();
+            }
+            here.next().map(Ok).or_else(|| failed.take().map(Err))
+        })
+    }
+
+    /// Reads bodies from the first on until they have so many bytes, one in any case, or one cannot be read. Neighbours
+    /// cost one read. What was carried meanwhile is read from where it is now.
+    pub(crate) fn bodies_within(
+        &self,
+        places: &[Seq],
+        bytes_max: usize,
+    ) -> (Vec<Vec<u8>>, Result<(), ReadError>) {
         let (mut bodies, mut bytes) = (Vec::new(), 0_usize);
-        self.visit_bodies(places, &mut |body| {
-            bytes = bytes.saturating_add(body.len());
-            bodies.push(body);
-            if bytes >= bytes_max { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        })?;
-        Ok(bodies)
-    }
-
-    /// Shows a visitor each body until it breaks; nothing in place of one that the log no longer has. However many
-    /// there are, one at a time is in memory.
-    pub fn visit_bodies_at_hand(
-        &self,
-        places: &[Seq],
-        visit: &mut dyn FnMut(Option<Vec<u8>>) -> ControlFlow<()>,
-    ) {
-        let mut rest = places;
-        while !rest.is_empty() {
-            let (mut seen, mut flow) = (0, ControlFlow::Continue(()));
-            let read = self.visit_bodies(rest, &mut |body| {
-                seen += 1;
-                flow = visit(Some(body));
-                flow
-            });
-            rest = &rest[seen..];
-            if read.is_err() {
-                flow = visit(None);
-                rest = rest.get(1..).unwrap_or_default();
-            }
-            if flow.is_break() {
-                break;
-            }
-        }
-    }
-
-    /// Neighbours cost one read. What was carried meanwhile is read from where it is now.
-    fn visit_bodies(
-        &self,
-        places: &[Seq],
-        visit: &mut dyn FnMut(Vec<u8>) -> ControlFlow<()>,
-    ) -> Result<(), ReadError> {
-        let mut seen = 0;
-        let mut read = |places: &[Seq], seen: &mut usize| {
+        let mut read = |places: &[Seq], bodies: &mut Vec<Vec<u8>>| {
             self.inner.reader.read_many(places, &mut |_, record| {
-                *seen += 1;
-                visit(body_of(record))
+                let body = body_of(record);
+                bytes = bytes.saturating_add(body.len());
+                bodies.push(body);
+                if bytes >= bytes_max { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             })
         };
-        let mut found = read(places, &mut seen);
+        let mut found = read(places, &mut bodies);
         for _ in 0..MOVES_FOLLOWED {
             if !matches!(found, Err(ReadError::Trimmed { .. })) {
                 break;
             }
-            found = read(&self.inner.moved.now(&places[seen..]), &mut seen);
+            found = read(&self.inner.moved.now(&places[bodies.len()..]), &mut bodies);
         }
-        found
+        (bodies, found)
     }
 
     /// Returns the oldest record that the log holds.

@@ -189,26 +189,26 @@ impl Writer {
     /// Puts letters into the sink. What was not put there when the sink fails was never handed out.
     async fn deliver(&mut self, come: &mut Vec<Letter>) -> Result<(), End> {
         let places: Vec<Seq> = come.iter().map(|letter| letter.delivery.body).collect();
-        let of = |letter: Letter| (letter.agent, letter.delivery.delivery);
-        let mut letters = come.drain(..);
-        while letters.len() > 0 {
-            let Ok(bodies) = letters::next_bodies(&self.hub, &places[places.len() - letters.len()..]) else {
-                give_back(&self.hub, letters.map(of).collect());
+        let of = |letter: &Letter| (letter.agent, letter.delivery.delivery);
+        let bodies = letters::bodies_in_turn(&self.hub, &places);
+        for (nth, body) in bodies.enumerate() {
+            let (letter, rest) = (&come[nth], &come[nth + 1..]);
+            let Ok(body) = body else {
+                give_back(&self.hub, come[nth..].iter().map(of).collect());
                 return Err(None);
             };
-            for (letter, body) in letters.by_ref().take(bodies.len()).zip(&bodies) {
-                let written = letters::delivery(&self.hub, &letter, body, self.dialect, Some("deliver"));
-                let text = written.unwrap_or_else(|problem| {
-                    let delivery = letter.delivery.delivery.to_string();
-                    frame::error(None, Some(&delivery), &problem)
-                });
-                self.sink.text(&text);
-                if self.sink.flush_much().await.is_none() {
-                    give_back(&self.hub, letters.map(of).collect());
-                    return Err(None);
-                }
+            let written = letters::delivery(&self.hub, letter, &body, self.dialect, Some("deliver"));
+            let text = written.unwrap_or_else(|problem| {
+                let delivery = letter.delivery.delivery.to_string();
+                frame::error(None, Some(&delivery), &problem)
+            });
+            self.sink.text(&text);
+            if self.sink.flush_much().await.is_none() {
+                give_back(&self.hub, rest.iter().map(of).collect());
+                return Err(None);
             }
         }
+        come.clear();
         Ok(())
     }
 }

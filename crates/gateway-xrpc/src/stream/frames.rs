@@ -1,7 +1,5 @@
 //! Writes of records as frames, for those who may see them.
 
-use std::ops::ControlFlow;
-
 use broker::{AgentKey, Digest, Event, RecordName, WrittenRecord};
 use gateway::Answer;
 use gateway::repo::tid_of;
@@ -72,28 +70,18 @@ fn frames_of(
     wanted: &[(usize, Told<'_>)],
 ) -> (Vec<String>, Option<usize>) {
     let places: Vec<Seq> = wanted.iter().filter_map(|(_, told)| told.place).collect();
-    let (mut rest, mut frames, mut bytes, mut upto) = (wanted.iter(), Vec::new(), 0, None);
-    visitor.hub.node().visit_bodies_at_hand(&places, &mut |fetched| {
-        for (at, told) in rest.by_ref() {
-            let fetched = fetched.as_deref().filter(|_| told.place.is_some());
-            let body = fetched.unwrap_or(told.body);
-            frames.extend(frame(visitor, wishes, told, body));
-            bytes += body.len();
-            if bytes >= BYTES_MAX {
-                upto = Some(at + 1);
-                return ControlFlow::Break(());
-            }
-            if told.place.is_some() {
-                break;
-            }
+    let mut bodies = visitor.hub.node().bodies_in_turn(&places);
+    let (mut frames, mut bytes) = (Vec::new(), 0);
+    for (at, told) in wanted {
+        let fetched = told.place.and_then(|_| bodies.next()?.ok());
+        let body = fetched.as_deref().unwrap_or(told.body);
+        frames.extend(frame(visitor, wishes, told, body));
+        bytes += body.len();
+        if bytes >= BYTES_MAX {
+            return (frames, Some(at + 1));
         }
-        ControlFlow::Continue(())
-    });
-    if upto.is_none() {
-        // The documents of these are here already.
-        frames.extend(rest.filter_map(|(_, told)| frame(visitor, wishes, told, told.body)));
     }
-    (frames, upto)
+    (frames, None)
 }
 
 /// Writes one frame; none if it is not wanted, or not to be seen.

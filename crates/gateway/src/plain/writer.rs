@@ -142,28 +142,27 @@ impl Writer {
     async fn deliver(&mut self, come: &mut Vec<Letter>) -> Result<(), End> {
         let mut written: Vec<Written> = Vec::with_capacity(come.len());
         let places: Vec<Seq> = come.iter().map(|letter| letter.delivery.body).collect();
-        let mut letters = come.drain(..);
-        while letters.len() > 0 {
-            let Ok(bodies) = letters::next_bodies(&self.hub, &places[places.len() - letters.len()..]) else {
-                give_back(&self.hub, letters.map(|letter| of(&letter)).collect());
+        for (nth, body) in letters::bodies_in_turn(&self.hub, &places).enumerate() {
+            let (letter, rest) = (&come[nth], &come[nth + 1..]);
+            let Ok(body) = body else {
+                give_back(&self.hub, come[nth..].iter().map(of).collect());
                 return Err(None);
             };
-            for (letter, body) in letters.by_ref().take(bodies.len()).zip(&bodies) {
-                let text = match letters::document(&self.hub, &letter, body, self.manner.dialect) {
-                    Ok(text) => text,
-                    Err(error) => {
-                        self.refuse(&letter, &error);
-                        continue;
-                    }
-                };
-                self.sink.text(&text);
-                written.push(of(&letter));
-                if self.sink.flush_much().await.is_none() {
-                    give_back(&self.hub, letters.map(|letter| of(&letter)).collect());
-                    return Err(None);
+            let text = match letters::document(&self.hub, letter, &body, self.manner.dialect) {
+                Ok(text) => text,
+                Err(error) => {
+                    self.refuse(letter, &error);
+                    continue;
                 }
+            };
+            self.sink.text(&text);
+            written.push(of(letter));
+            if self.sink.flush_much().await.is_none() {
+                give_back(&self.hub, rest.iter().map(of).collect());
+                return Err(None);
             }
         }
+        come.clear();
         if written.is_empty() {
             return Ok(());
         }

@@ -12,23 +12,10 @@ use super::{Saw, Stage};
 use crate::python;
 use crate::server::Launch;
 
-/// How far the clock jumps.
-const JUMPS: [Jump; 4] = [
-    Jump { offset: "-1h", is_on: false },
-    Jump { offset: "+1h", is_on: true },
-    Jump { offset: "-1y", is_on: false },
-    Jump { offset: "+1y", is_on: true },
-];
+/// How far the clock jumps, as `libfaketime` reads it.
+const JUMPS: [&str; 4] = ["-1h", "+1h", "-1y", "+1y"];
 /// No jump.
 const RIGHT: &str = "+0s";
-
-#[derive(Clone, Copy)]
-struct Jump {
-    /// As `libfaketime` reads it.
-    offset: &'static str,
-    /// Whether it is later then.
-    is_on: bool,
-}
 
 /// A wall clock that we set; the steady one goes on as it is.
 struct Wall {
@@ -44,20 +31,25 @@ pub(super) fn run(stage: &Stage) -> anyhow::Result<Saw> {
     };
     let wall = Wall::new(library)?;
     for jump in JUMPS {
-        let context = || format!("a clock that jumps by {}", jump.offset);
+        let context = || format!("a clock that jumps by {jump}");
         if !jumped(stage, &wall, jump).with_context(context)? {
             return Ok(Saw::Skipped("libfaketime does not reach the server's clock here".to_owned()));
         }
     }
-    let offsets = JUMPS.map(|jump| jump.offset).join(", ");
-    Ok(Saw::This(format!("jumps of {offsets} and back: leases, retries and order as without them")))
+    let jumps = JUMPS.join(", ");
+    Ok(Saw::This(format!("jumps of {jumps} and back: leases, retries and order as without them")))
 }
 
 /// Tells whether the clock could be set.
-fn jumped(stage: &Stage, wall: &Wall, jump: Jump) -> anyhow::Result<bool> {
+fn jumped(stage: &Stage, wall: &Wall, jump: &str) -> anyhow::Result<bool> {
     wall.set(RIGHT)?;
     let mut scene = Scene::with(stage, &["ann", "bob", "cyd"], |launch| wall.around(launch))?;
-    let begun = hour(&mut scene)?;
+    let right = year(&mut scene)?;
+    wall.set("+1y")?;
+    if year(&mut scene)? == right {
+        return Ok(false);
+    }
+    wall.set(RIGHT)?;
     let mut sent = Vec::new();
     for number in 0..20 {
         sent.push(scene.sent("ann", "bob", &number.to_string(), "")?);
@@ -66,10 +58,7 @@ fn jumped(stage: &Stage, wall: &Wall, jump: Jump) -> anyhow::Result<bool> {
     let mut held = scene.take("bob", r#""max":10,"lease":"60s""#)?;
     ensure!(ids(&held) == sent[..10], "took {:?}", ids(&held));
 
-    wall.set(jump.offset)?;
-    if hour(&mut scene)? == begun {
-        return Ok(false);
-    }
+    wall.set(jump)?;
     // What is held stays held, and nothing overtakes.
     sent.push(scene.sent("ann", "bob", "after the jump", "")?);
     let rest = scene.take("bob", r#""max":50,"lease":"60s""#)?;
@@ -77,7 +66,7 @@ fn jumped(stage: &Stage, wall: &Wall, jump: Jump) -> anyhow::Result<bool> {
     ensure!(rest.iter().all(|letter| letter.attempt == 1), "something was handed out before: {rest:?}");
     held.extend(rest);
     let stage_now = scene.stage(&mortal)?;
-    ensure!((stage_now == "expired") == jump.is_on, "what lives for half an hour is {stage_now}");
+    ensure!((stage_now == "expired") == jump.starts_with('+'), "what lives for half an hour is {stage_now}");
 
     // A pause before a retry and a lease are as long as ever.
     let last = held.pop().context("nothing is held")?;
@@ -91,7 +80,7 @@ fn jumped(stage: &Stage, wall: &Wall, jump: Jump) -> anyhow::Result<bool> {
     held.push(again);
 
     // The next run begins with a clock that is off, and is put right while it runs.
-    wall.set(jump.offset)?;
+    wall.set(jump)?;
     scene.kill_and_start(|| {})?;
     let early = scene.sent("ann", "bob", "of the next run", "")?;
     wall.set(RIGHT)?;
@@ -110,11 +99,11 @@ fn ids(letters: &[Delivery]) -> Vec<String> {
     letters.iter().map(|letter| letter.id.clone()).collect()
 }
 
-/// Returns the hour that the server's wall clock shows, with its day and year.
-fn hour(scene: &mut Scene) -> anyhow::Result<String> {
+/// Returns the year that the server's wall clock shows.
+fn year(scene: &mut Scene) -> anyhow::Result<String> {
     let me = scene.call("human", "GET", "/v1/me", "")?;
     let time = me.text("time").with_context(|| format!("no time: {me}"))?;
-    Ok(time.split(':').next().unwrap_or_default().to_owned())
+    Ok(time.split('-').next().unwrap_or_default().to_owned())
 }
 
 impl Wall {
