@@ -5,7 +5,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 const EXIT_NO: u8 = 1;
-const EXIT_WRONG_USE: u8 = 2;
+/// The exit code after wrong use, unreadable input, or a server that could not go on.
+pub(crate) const EXIT_WRONG_USE: u8 = 2;
 
 /// What a command answers when it could do its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +74,11 @@ impl Failure {
     pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Self {
         Failure::wrong_use(format!("cannot write {}: {}", path.display(), reason(error)))
             .hint("make it yours with `chown` and see whether its disk takes anything; or name another folder with --data")
+    }
+
+    /// Returns what went wrong.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
     }
 
     /// Says what to do next.

@@ -65,7 +65,7 @@ pub(crate) enum Fatal {
     Append(Arc<str>),
     #[error("the log cannot be made durable: {0}")]
     Sync(Arc<str>),
-    #[error("a fault in the server: something was left half done")]
+    #[error("internal error: a panic left the state inconsistent; restart to recover from the log")]
     Panicked,
 }
 

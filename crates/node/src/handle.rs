@@ -333,9 +333,8 @@ impl Node {
     /// Waits until the node has stopped, and says why if it was not asked to.
     pub async fn stopped(&self) -> Option<String> {
         let mut stopped = self.inner.stopped.clone();
-        // A sender that is gone without a word has stopped as it was asked to.
-        while stopped.changed().await.is_ok() {}
-        stopped.borrow().clone()
+        // Threads that ended without a reason were asked to.
+        stopped.wait_for(Option::is_some).await.ok()?.clone()
     }
 
     /// Finishes what was asked, makes it durable and stops. Blocks until that is done.

@@ -116,18 +116,23 @@ impl Outbox {
         Outbox { state: Mutex::new(state), pushed, taken, advanced, keeper, batch_bytes_max, durable }
     }
 
-    /// Hands a parcel over.
+    /// Hands a parcel over. After a failure it is dropped, and with it the callers that wait for it.
     pub(crate) fn push(&self, parcel: Parcel) {
         let mut state = self.lock();
+        if state.fatal.is_some() {
+            drop(state);
+            // Outside of the lock: dropping may run code of callers.
+            drop(parcel);
+            return;
+        }
         state.bytes_pending += parcel.batch.bytes();
         state.bytes_waiting += parcel.batch.bytes();
         state.parcels.push(parcel);
         self.pushed.notify_one();
     }
 
-    /// Gives whoever has a parcel that is soon sent the log, if nobody is at work with it; [`Outbox::pause`] gives it
-    /// back.
-    pub(crate) fn begin_alone(&self, parcel: &Parcel) -> bool {
+    /// Lets the caller write to the log, if its parcel is soon sent and no other thread writes.
+    pub(crate) fn begin_alone(&self, parcel: &Parcel) -> Option<Busy<'_>> {
         let mut state = self.lock();
         let is_soon_durable = parcel.batch.bytes() <= ALONE_BYTES_MAX && !state.is_slow;
         let is_soon_sent = is_soon_durable || parcel.needs <= state.durable;
@@ -135,18 +140,9 @@ impl Outbox {
         if is_soon_sent && is_free {
             state.is_busy = true;
             state.bytes_pending += parcel.batch.bytes();
-            return true;
+            return Some(Busy { outbox: self });
         }
-        false
-    }
-
-    /// Says that nobody is at work with the log.
-    pub(crate) fn pause(&self) {
-        let mut state = self.lock();
-        state.is_busy = false;
-        if !state.parcels.is_empty() {
-            self.pushed.notify_one();
-        }
+        None
     }
 
     /// Tells whether another parcel may be handed over.
@@ -263,29 +259,58 @@ impl Outbox {
         self.lock().durable
     }
 
-    /// Waits for parcels and takes all that wait; none when there will be no more.
-    fn next(&self) -> Vec<Parcel> {
+    /// Waits for parcels and takes all that wait, with the right to write to the log. Nothing after the outbox was
+    /// closed and emptied, or after a failure.
+    fn next(&self) -> Option<(Vec<Parcel>, Busy<'_>)> {
         let mut state = self.lock();
-        while state.is_busy || (state.parcels.is_empty() && !state.closed) {
+        while state.fatal.is_none() && (state.is_busy || (state.parcels.is_empty() && !state.closed)) {
             state = self.pushed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        state.is_busy = !state.parcels.is_empty();
+        if state.fatal.is_some() || state.parcels.is_empty() {
+            return None;
+        }
+        state.is_busy = true;
         state.bytes_waiting = 0;
         self.taken.notify_all();
-        std::mem::take(&mut state.parcels)
+        Some((std::mem::take(&mut state.parcels), Busy { outbox: self }))
     }
 
-    pub(crate) fn fail(&self, fatal: &Fatal) {
+    /// Notes a failure, and returns the first. Nothing is made durable or released after it.
+    pub(crate) fn fail(&self, fatal: &Fatal) -> Fatal {
         let mut state = self.lock();
-        state.fatal = Some(fatal.clone());
-        // Nobody is told anything any more.
-        state.parcels.clear();
+        let first = state.fatal.get_or_insert_with(|| fatal.clone()).clone();
+        let parcels = std::mem::take(&mut state.parcels);
+        self.pushed.notify_all();
         self.taken.notify_all();
         self.advanced.notify_all();
+        drop(state);
+        // Outside of the lock: dropping may run code of callers, who learn that the node has stopped.
+        drop(parcels);
+        first
+    }
+
+    /// Returns why nothing can be made durable any more, if that is so.
+    pub(crate) fn failure(&self) -> Option<Fatal> {
+        self.lock().fatal.clone()
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The right to write to the log. Dropping it, also by an early return or a panic, lets the next one write.
+pub(crate) struct Busy<'o> {
+    outbox: &'o Outbox,
+}
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        let mut state = self.outbox.lock();
+        state.is_busy = false;
+        if !state.parcels.is_empty() || state.closed {
+            self.outbox.pushed.notify_one();
+        }
     }
 }
 
@@ -310,20 +335,16 @@ impl Releaser {
         Releaser { log, syncer, outbox, clock, looked_for_room: None, counters }
     }
 
-    /// Makes parcels durable until the outbox is closed or the disk fails.
-    pub(crate) fn run(releaser: &Mutex<Self>, outbox: &Outbox) {
+    /// Makes parcels durable until the outbox is closed or something fails.
+    pub(crate) fn run(releaser: &Mutex<Self>, outbox: &Outbox) -> Result<(), Fatal> {
         let lock = || releaser.lock().unwrap_or_else(PoisonError::into_inner);
-        loop {
-            let parcels = outbox.next();
-            if parcels.is_empty() {
-                break;
-            }
-            if lock().send(parcels).is_err() {
-                return;
-            }
-            outbox.pause();
+        while let Some((parcels, busy)) = outbox.next() {
+            lock().send(parcels)?;
+            drop(busy);
         }
+        outbox.failure().map_or(Ok(()), Err)?;
         lock().finish();
+        Ok(())
     }
 
     /// Marks the end, so that later damage to the end of the log is told from a torn tail; if that fails, it is merely
@@ -339,7 +360,7 @@ impl Releaser {
 
     /// Makes parcels durable and lets go what waited for them.
     pub(crate) fn send(&mut self, parcels: Vec<Parcel>) -> Result<(), Fatal> {
-        self.try_send(parcels).inspect_err(|fatal| self.outbox.fail(fatal))
+        self.try_send(parcels).inspect_err(|fatal| drop(self.outbox.fail(fatal)))
     }
 
     fn try_send(&mut self, parcels: Vec<Parcel>) -> Result<(), Fatal> {

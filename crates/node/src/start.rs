@@ -130,38 +130,59 @@ impl Node {
         let post = (Arc::clone(&queue), Arc::clone(&outbox), Arc::clone(&bell));
         let node = Node::new(Arc::clone(&seat), post, reading, stopped, (clock, counters), calls_max);
         queue.push(first_job(retention)).expect("a queue that was just made is open");
-        let ends = Ends { queue, outbox: Arc::clone(&outbox), bell, stop };
-        node.adopt(spawn("log", move || Releaser::run(&releaser, &outbox)));
-        node.adopt(spawn("upkeep", move || upkeep.run()));
-        node.adopt(spawn("writer", move || ends.write(&seat)));
+        let ends = Ends { queue: Arc::clone(&queue), outbox: Arc::clone(&outbox), bell, seat, stop };
+        node.adopt(ends.spawn("log", move |_| Releaser::run(&releaser, &outbox)));
+        node.adopt(ends.spawn("upkeep", move |_| upkeep.run()));
+        node.adopt(ends.spawn("writer", move |seat| Writer::run(seat, &queue)));
         Ok((node, started))
     }
 }
 
-/// What ends with the writer.
+/// What ends when one of the node's threads does.
+#[derive(Clone)]
 struct Ends {
     queue: Arc<Queue>,
     outbox: Arc<Outbox>,
     bell: Arc<Bell>,
+    seat: Arc<Seat>,
     stop: watch::Sender<Option<String>>,
 }
 
 impl Ends {
-    /// Writes until the node is told to stop or the disk fails, and then sends everybody home.
-    fn write(self, seat: &Seat) {
-        // Whatever was left half done then is nobody's to go on with.
-        let run = || Writer::run(seat, &self.queue);
-        let ended = panic::catch_unwind(AssertUnwindSafe(run)).unwrap_or(Err(Fatal::Panicked));
+    /// Starts a thread. When it ends, for whatever reason, the others end too, and every caller is answered.
+    fn spawn(
+        &self,
+        name: &str,
+        work: impl FnOnce(&Seat) -> Result<(), Fatal> + Send + 'static,
+    ) -> thread::JoinHandle<()> {
+        let ends = self.clone();
+        let named = thread::Builder::new().name(name.to_owned()).spawn(move || {
+            let run = AssertUnwindSafe(|| work(&ends.seat));
+            let ended = panic::catch_unwind(run).unwrap_or(Err(Fatal::Panicked));
+            ends.end(ended.err());
+        });
+        named.expect("a machine that cannot start a thread cannot run a node")
+    }
+
+    /// Ends the node: nothing more is accepted, and callers that still wait learn that it has stopped.
+    fn end(self, fatal: Option<Fatal>) {
+        if let Some(fatal) = fatal {
+            // What failed first is the reason; the other threads merely found it.
+            let reason = self.outbox.fail(&fatal).to_string();
+            let is_new = self.stop.send_if_modified(|stop| {
+                let is_new = stop.is_none();
+                stop.get_or_insert_with(|| reason.clone());
+                is_new
+            });
+            if is_new {
+                tracing::error!("the node stops: {reason}");
+            }
+        }
         self.queue.close();
-        // Who still waits for an answer gets none.
         drop(self.queue.drain());
-        drop(seat.lock().unwrap_or_else(PoisonError::into_inner).take());
+        drop(self.seat.lock().unwrap_or_else(PoisonError::into_inner).take());
         self.outbox.close();
         self.bell.close();
-        if let Err(fatal) = ended {
-            // Nobody may be left to hear it.
-            drop(self.stop.send(Some(fatal.to_string())));
-        }
     }
 }
 
@@ -172,11 +193,6 @@ fn first_job(retention: Retention) -> crate::writer::Job {
         drop(turn.execute(&Command::Tune(retention)));
         None
     })
-}
-
-fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> thread::JoinHandle<()> {
-    let named = thread::Builder::new().name(name.to_owned()).spawn(work);
-    named.expect("a machine that cannot start a thread cannot run a node")
 }
 
 fn started(opened: &Opened, folded: &Folded) -> Started {

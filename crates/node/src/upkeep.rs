@@ -8,6 +8,7 @@ use log::{LogSnapshots, RealDisk, Snapshots};
 use message::Seq;
 
 use crate::bell::Bell;
+use crate::failure::Fatal;
 use crate::release::Outbox;
 use crate::start::{Settings, fold};
 #[cfg(test)]
@@ -38,10 +39,11 @@ pub(crate) struct Upkeep {
 }
 
 impl Upkeep {
-    /// Keeps house until the writer is gone. A failure here is the next append's or the next start's to report:
-    /// without a fresh snapshot a start takes longer and less can be given up, nothing else.
-    pub(crate) fn run(mut self) {
-        drop(self.trimmer.keeper.keep());
+    /// Prepares segments, takes snapshots and trims until the writer has ended. A snapshot that fails is tried again:
+    /// without it a start takes longer and less can be trimmed, nothing else. A segment that cannot be prepared ends
+    /// the node, as the log takes no appends after that.
+    pub(crate) fn run(mut self) -> Result<(), Fatal> {
+        self.trimmer.keeper.keep()?;
         self.outbox.kept();
         let mut bytes = 0;
         let mut flow = Flow { since: self.trimmer.clock.steady(), bytes: 0 };
@@ -53,7 +55,7 @@ impl Upkeep {
             }
             bytes += rung.appended;
             let is_calm = flow.was_calm(rung.appended, self.trimmer.clock.steady());
-            drop(self.trimmer.keeper.keep());
+            self.trimmer.keeper.keep()?;
             if self.wants_snapshot(bytes, is_calm) && self.take_snapshot().is_some() {
                 bytes = 0;
             }
@@ -67,8 +69,11 @@ impl Upkeep {
                 self.trim_in_time();
             }
         }
-        // The writer has stopped and everything is durable: the next start has nothing to replay.
-        self.take_snapshot();
+        if self.outbox.failure().is_none() {
+            // The writer has stopped and everything is durable: the next start has nothing to replay.
+            self.take_snapshot();
+        }
+        Ok(())
     }
 
     /// Tells whether it is time for a snapshot.

@@ -318,12 +318,12 @@ impl Writer {
             self.bell.ring(batch.bytes());
         }
         let parcel = Parcel { batch, releases, upto, needs: self.needs };
-        if !self.outbox.begin_alone(&parcel) {
-            self.outbox.push(parcel);
-            return Ok(());
+        match self.outbox.begin_alone(&parcel) {
+            Some(_busy) => self.releaser.lock().unwrap_or_else(PoisonError::into_inner).send(vec![parcel]),
+            None => {
+                self.outbox.push(parcel);
+                Ok(())
+            }
         }
-        self.releaser.lock().unwrap_or_else(PoisonError::into_inner).send(vec![parcel])?;
-        self.outbox.pause();
-        Ok(())
     }
 }

@@ -70,8 +70,10 @@ async fn a_node_that_was_left_half_done_stops() {
     let fault = tokio::spawn(async move { node.call(|_| -> () { panic!("a fault, as planned") }).await });
     assert!(fault.await.is_err(), "whoever asked met it");
     let why = tokio::time::timeout(Duration::from_secs(5), bus.node.stopped()).await.unwrap();
-    assert_eq!(why.as_deref(), Some("a fault in the server: something was left half done"));
+    let expected = "internal error: a panic left the state inconsistent; restart to recover from the log";
+    assert_eq!(why.as_deref(), Some(expected));
     assert!(bus.node.call(|_| ()).await.is_err());
+    bus.node.shut_down();
 }
 
 /// Polls once.

@@ -3,7 +3,8 @@
 use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
 use gateway::{Authority, Hub};
 use gateway_files::{Files, SiteError};
@@ -20,9 +21,12 @@ use super::mirrors::Mirrors;
 use super::{folder, ready};
 use crate::cli::server::UpArgs;
 use crate::clock;
-use crate::failure::{Answer, Failure, chain};
+use crate::failure::{Answer, EXIT_WRONG_USE, Failure, chain};
 use crate::output::Form;
 use crate::settings::Settings;
+
+/// How much longer than its grace a bus may take to stop that was asked to: it stores a snapshot.
+const SNAPSHOT_GRACE: Duration = Duration::from_secs(60);
 
 /// What the operating system tells a bus to do.
 struct Signals {
@@ -78,6 +82,7 @@ pub(super) async fn serve(
         () = signals.asked_to_stop(tls.as_ref()) => Ok(Answer::Yes),
         reason = node.stopped() => Err(broken(reason)),
     };
+    let deadline = Deadline::start(&ended, settings.serve.stop_grace);
     let grace = settings.serve.stop_grace / 2;
     mirrors.stop().await;
     if tokio::time::timeout(grace, files.stop()).await.is_err() {
@@ -90,7 +95,37 @@ pub(super) async fn serve(
     // Its file is then whole by itself, and need not be checked at the next start.
     tokio::task::block_in_place(|| history.join());
     folder::Running::remove(data);
+    drop(deadline);
     ended
+}
+
+/// Ends the process if stopping takes too long, as it does where a disk or a thread hangs. Everything that was
+/// acknowledged is durable by then, so nothing is lost by it.
+struct Deadline {
+    /// Dropped when the bus has stopped in time.
+    _stopped: mpsc::Sender<()>,
+}
+
+impl Deadline {
+    /// Starts to count. A bus that stops because something failed has the grace; one that was asked to stop may also
+    /// store its last snapshot.
+    fn start(ended: &Result<Answer, Failure>, grace: Duration) -> Self {
+        let (limit, reason) = match ended {
+            Ok(_) => (grace + SNAPSHOT_GRACE, None),
+            Err(failure) => (grace, Some(failure.message().to_owned())),
+        };
+        let (stopped, waits) = mpsc::channel::<()>();
+        std::thread::spawn(move || {
+            if waits.recv_timeout(limit) == Err(mpsc::RecvTimeoutError::Timeout) {
+                let reason = reason.map_or_else(String::new, |reason| format!("{reason}; "));
+                let message =
+                    format!("{reason}the bus did not stop within {limit:?}: a disk or a thread hangs");
+                Failure::wrong_use(message).hint("check the disk and start again").tell("");
+                std::process::exit(EXIT_WRONG_USE.into());
+            }
+        });
+        Deadline { _stopped: stopped }
+    }
 }
 
 impl Server {
@@ -103,7 +138,7 @@ impl Server {
     }
 
     /// Stops: requests under way may end, then the node ends, which sends away who still waits for messages.
-    async fn stop(self, grace: std::time::Duration, node: Node) {
+    async fn stop(self, grace: Duration, node: Node) {
         drop(self.stop);
         let mut task = self.task;
         if tokio::time::timeout(grace, &mut task).await.is_ok() {
