@@ -29,10 +29,10 @@ struct Answers {
 }
 
 impl Broker {
-    pub(crate) fn accept<'a>(&self, cx: &mut Context<'_>, accept: &Accept<'a>) -> Decided<'a> {
+    pub(crate) fn accept<'a>(&self, cx: &mut Context<'_>, accept: &'a Accept) -> Decided<'a> {
         self.agent_at(accept.from)?;
         let native_id = accept.identity.native();
-        let marks = Marks::of(accept.from, native_id, accept.fingerprint, accept.task);
+        let marks = Marks::of(accept.from, native_id, accept.fingerprint, accept.task.as_deref());
         self.check_claim(cx, accept)?;
         if let Some(reply) = self.repeated(cx, accept, marks.key)? {
             return Ok(Decision { events: Vec::new(), reply: Reply::Accepted(reply) });
@@ -79,9 +79,9 @@ impl Broker {
             native_id,
             marks,
             fingerprint: accept.fingerprint,
-            task: accept.task,
-            thread: accept.thread,
-            reply_to: accept.reply_to,
+            task: accept.task.as_deref(),
+            thread: accept.thread.as_deref(),
+            reply_to: accept.reply_to.as_deref(),
             expires,
             timeout_ms: accept.timeout_ms.filter(|_| !accept.live_only),
             retries: self.retries(accept, guarantee),
@@ -94,7 +94,7 @@ impl Broker {
             hops: accept.hops,
             answers: answers.map(|answers| answers.of),
             targets: targets.list,
-            body: Cow::Borrowed(accept.body),
+            body: Cow::Borrowed(&accept.body),
         })));
         let (follows, tells) = heard.into_events();
         targets.events.extend(follows);
@@ -106,7 +106,7 @@ impl Broker {
     fn parked<'a>(
         &self,
         cx: &mut Context<'_>,
-        accept: &Accept<'a>,
+        accept: &'a Accept,
         spoken: &Spoken<'_, 'a>,
         heard: &mut Heard<'a>,
         is_loop: bool,
@@ -125,7 +125,7 @@ impl Broker {
     fn repeated(
         &self,
         cx: &Context<'_>,
-        accept: &Accept<'_>,
+        accept: &Accept,
         key: Fingerprint,
     ) -> Result<Option<Receipted>, Refusal> {
         #[cfg(feature = "plants")]
@@ -134,7 +134,7 @@ impl Broker {
         }
         let Some(known) = self.known.find(key) else { return Ok(None) };
         let age_ms = cx.now.ms_since(accepted(known.message));
-        let horizon_ms = match accept.identity {
+        let horizon_ms = match &accept.identity {
             Identity::Native(_) => self.retention.known_ms,
             Identity::Content => self.retention.content_ms,
         };
@@ -170,7 +170,7 @@ impl Broker {
         false
     }
 
-    fn check_limits(&self, accept: &Accept<'_>) -> Result<(), Refusal> {
+    fn check_limits(&self, accept: &Accept) -> Result<(), Refusal> {
         let limits = &self.settings.limits;
         let bytes = accept.body.len() as u64;
         if bytes > limits.body_bytes_max.min(u32::MAX.into()) {
@@ -204,7 +204,7 @@ impl Broker {
     fn expiry(
         &self,
         cx: &Context<'_>,
-        accept: &Accept<'_>,
+        accept: &Accept,
         targets: &targets::Targets<'_>,
         cautions: &mut Vec<Caution>,
     ) -> Result<Time, Refusal> {
@@ -234,7 +234,7 @@ impl Broker {
         if expires <= cx.wall { Err(Refusal::Expired) } else { Ok(expires) }
     }
 
-    fn retries(&self, accept: &Accept<'_>, guarantee: Guarantee) -> u32 {
+    fn retries(&self, accept: &Accept, guarantee: Guarantee) -> u32 {
         match guarantee {
             Guarantee::AtMostOnce => 0,
             Guarantee::AtLeastOnce => {
@@ -245,9 +245,9 @@ impl Broker {
     }
 
     /// Finds what a message answers: what it says that it answers, else the task of somebody who waits.
-    fn answered_by(&self, accept: &Accept<'_>, task: u64, targets: &[Target<'_>]) -> Option<Answers> {
+    fn answered_by(&self, accept: &Accept, task: u64, targets: &[Target<'_>]) -> Option<Answers> {
         let recipients = targets.iter().filter_map(recipient);
-        let by_id = accept.reply_to.and_then(|reference| {
+        let by_id = accept.reply_to.as_deref().and_then(|reference| {
             let ours = reference.parse::<MessageId>().ok().and_then(|id| self.find(id));
             ours.or_else(|| {
                 recipients.clone().find_map(|agent| {
@@ -318,7 +318,7 @@ impl Broker {
     /// Counts the turns of the conversation; tells whether it is to be parked.
     fn turns_of(
         &self,
-        accept: &Accept<'_>,
+        accept: &Accept,
         task: u64,
         targets: &[Target<'_>],
         cautions: &mut Vec<Caution>,
@@ -326,7 +326,7 @@ impl Broker {
         let [target] = targets else { return false };
         let is_awaited = matches!(target, Target::Waiter { .. });
         let Some(to) = recipient(target).filter(|_| !is_awaited) else { return false };
-        let conversation = turns::conversation(accept.thread, accept.from, to);
+        let conversation = turns::conversation(accept.thread.as_deref(), accept.from, to);
         let count = self.turns.count(conversation, accept.from, task);
         if count >= self.settings.turns_warn {
             cautions.push(Caution::turns("loop_suspected", count));

@@ -135,7 +135,7 @@ impl Broker {
     pub fn execute(
         &mut self,
         cx: &mut Context<'_>,
-        command: &Command<'_>,
+        command: &Command,
         effects: &mut Effects,
         write: &mut dyn FnMut(Seq, Time, &Event<'_>),
     ) -> Result<Reply, Refusal> {
@@ -158,7 +158,7 @@ impl Broker {
     }
 
     /// Decides a command: reads the state and proposes events, or refuses. Changes nothing.
-    pub fn decide<'a>(&self, cx: &mut Context<'_>, command: &Command<'a>) -> Result<Decision<'a>, Refusal> {
+    pub fn decide<'a>(&self, cx: &mut Context<'_>, command: &'a Command) -> Result<Decision<'a>, Refusal> {
         match command {
             Command::Register(register) => self.register(register),
             Command::Remove { agent } => self.remove(*agent),

@@ -1,29 +1,32 @@
 //! Commands: what somebody wants of the bus.
 //!
-//! A command borrows what it carries; nothing of it is copied before it is decided. Who may give which command is
-//! checked before it comes here, except where the answer depends on the state, such as whose delivery it is.
+//! A command owns what it carries, so that it can be queued, counted, timed and generated. The events that it leads to
+//! borrow from it; nothing is copied. Who may give which command is checked before it comes here, except where the
+//! answer depends on the state, such as whose delivery it is.
 
+use bytes::Bytes;
 use message::{Address, AgentName, AgentRef, Backoff, DeliveryId, Dialect, Guarantee, Kind, MessageId};
 use message::{PresenceState, Priority, Seq};
+use smol_str::SmolStr;
 
 use crate::{
-    AgentKey, Digest, Door, EntryKey, Fingerprint, GroupKey, Holder, MessageKey, Retention, Saying,
-    SessionKey, StateChange, Time, WorkDue,
+    AgentKey, Digest, Door, EntryKey, Fingerprint, GroupKey, Holder, MessageKey, Retention, SessionKey,
+    StateChange, TaskIntent, Time, WorkDue,
 };
 
 /// What somebody wants of the bus.
 #[derive(Clone, Debug)]
-pub enum Command<'a> {
+pub enum Command {
     /// Makes an agent known, or changes what is known of it.
-    Register(Register<'a>),
+    Register(Box<Register>),
     /// Forgets an agent; what waits for it goes to its fallback or becomes a dead letter.
     Remove { agent: AgentKey },
     /// Makes an agent a member of a role, topic or channel.
-    Join { agent: AgentKey, address: &'a Address },
+    Join { agent: AgentKey, address: Address },
     /// Ends a membership.
-    Leave { agent: AgentKey, address: &'a Address },
+    Leave { agent: AgentKey, address: Address },
     /// Notes how an agent is.
-    SetPresence { agent: AgentKey, state: PresenceState, detail: &'a [u8] },
+    SetPresence { agent: AgentKey, state: PresenceState, detail: Vec<u8> },
     /// Notes a connection of an agent.
     OpenSession { agent: AgentKey, door: Door },
     /// Ends a connection; its leases end with it.
@@ -33,23 +36,23 @@ pub enum Command<'a> {
     /// Says that the machine slept: leases get a grace.
     Wake,
     /// Takes a message in.
-    Accept(Box<Accept<'a>>),
+    Accept(Box<Accept>),
     /// Takes a message back.
     Retract { message: MessageId, by: AgentKey },
     /// Puts another body in the place of a message's own.
-    Amend { message: MessageId, by: AgentKey, body: &'a [u8] },
+    Amend { message: MessageId, by: AgentKey, body: Bytes },
     /// Lets a parked conversation go on.
     Resume { message: MessageId },
     /// Hands out what waits for an agent.
-    Take(Take<'a>),
+    Take(Take),
     /// Says that a delivery was put before a model, and by what.
-    Surface { agent: AgentKey, delivery: DeliveryId, by: &'a str },
+    Surface { agent: AgentKey, delivery: DeliveryId, by: SmolStr },
     /// Settles a delivery.
-    Ack { agent: AgentKey, delivery: DeliveryId, by: &'a str },
+    Ack { agent: AgentKey, delivery: DeliveryId, by: SmolStr },
     /// Settles what waits for an agent, or what it holds, by the message instead of a delivery.
-    Process { agent: AgentKey, message: MessageId, by: &'a str },
+    Process { agent: AgentKey, message: MessageId, by: SmolStr },
     /// Refuses a delivery.
-    Nack(Nack<'a>),
+    Nack(Nack),
     /// Asks for more time.
     Extend { agent: AgentKey, delivery: DeliveryId, lease_ms: u64 },
     /// Says that not one byte of a delivery was written, so that it was never handed out.
@@ -64,41 +67,41 @@ pub enum Command<'a> {
     Due(Due),
     /// Carries a living body to the end of the log, so that its old place can be trimmed. Refused if the body lies
     /// elsewhere by now, or nothing needs it any more.
-    Carry { of: &'a Holder, place: Seq, body: &'a [u8] },
+    Carry { of: Holder, place: Seq, body: Bytes },
     /// Sets how much is remembered of what is over.
     Tune(Retention),
     /// Writes and removes records of a repository, all together or not at all.
-    Commit(Commit<'a>),
+    Commit(Box<Commit>),
     /// Changes a task, an agent's state, an allotment or the policy.
-    ChangeState(StateChange<'a>),
+    ChangeState(Box<StateChange>),
     /// Says yes or no to what waits for a human.
-    JudgeGate { gate: MessageId, by: AgentKey, approved: bool, reason: &'a str },
+    JudgeGate { gate: MessageId, by: AgentKey, approved: bool, reason: Box<str> },
     /// Notes what an agent can do.
-    Equip { agent: AgentKey, capabilities: &'a [&'a str] },
+    Equip { agent: AgentKey, capabilities: Vec<Box<str>> },
     /// Notes how good an agent is, in millionths, and from when on it takes work.
     Fit { agent: AgentKey, quality: Option<u32>, from: Time },
 }
 
 /// An agent to make known.
 #[derive(Clone, Debug)]
-pub struct Register<'a> {
+pub struct Register {
     /// Its name.
-    pub name: &'a AgentName,
+    pub name: AgentName,
     /// Every other name by which it is known: DID, handle, URI, deprecated id. Replaces those that it had.
-    pub aliases: &'a [&'a str],
+    pub aliases: Vec<Box<str>>,
     /// The language that it speaks.
     pub dialect: Dialect,
     /// Whatever else the doors want to know of it; kept, not read.
-    pub profile: &'a [u8],
+    pub profile: Vec<u8>,
 }
 
 /// A message to take in.
 #[derive(Clone, Debug)]
-pub struct Accept<'a> {
+pub struct Accept {
     /// Who sends it; from the credential, never from the document.
     pub from: AgentKey,
     /// To whom it goes.
-    pub to: &'a [Address],
+    pub to: Vec<Address>,
     /// What it means.
     pub kind: Kind,
     /// How urgent it is.
@@ -106,15 +109,15 @@ pub struct Accept<'a> {
     /// How hard to try.
     pub guarantee: Guarantee,
     /// How a repeat of it is known.
-    pub identity: Identity<'a>,
+    pub identity: Identity,
     /// What the document says, without what its dialect calls volatile.
     pub fingerprint: Fingerprint,
     /// The task whose order it keeps.
-    pub task: Option<&'a str>,
+    pub task: Option<SmolStr>,
     /// The conversation.
-    pub thread: Option<&'a str>,
+    pub thread: Option<SmolStr>,
     /// What it answers: our id, or the id that the other side gave.
-    pub reply_to: Option<&'a str>,
+    pub reply_to: Option<SmolStr>,
     /// When its sender made it, by the sender's clock.
     pub created: Option<Time>,
     /// When it is no longer wanted, by the sender's clock.
@@ -128,7 +131,7 @@ pub struct Accept<'a> {
     /// How the pauses between tries grow.
     pub backoff: Option<Backoff>,
     /// Who gets it when the recipient does not take it, in order.
-    pub fallback: &'a [AgentRef],
+    pub fallback: Vec<AgentRef>,
     /// How long the sender waits for a reply, if it does.
     pub wait_ms: Option<u64>,
     /// Whether it is only for those who are connected now.
@@ -138,23 +141,54 @@ pub struct Accept<'a> {
     /// How often it was forwarded already.
     pub hops: u8,
     /// The document and whatever the doors keep with it. Not read here.
-    pub body: &'a [u8],
+    pub body: Bytes,
     /// What it says about work, if it says anything beside its kind and its task.
-    pub saying: Option<&'a Saying<'a>>,
+    pub intent: Option<Box<TaskIntent>>,
+}
+
+impl Accept {
+    /// Makes a message that asks for nothing special.
+    pub fn new(from: AgentKey, to: Vec<Address>, kind: Kind, identity: Identity, body: Bytes) -> Self {
+        Accept {
+            from,
+            to,
+            kind,
+            priority: Priority::Normal,
+            guarantee: Guarantee::AtLeastOnce,
+            identity,
+            fingerprint: Fingerprint::of(&[&body]),
+            task: None,
+            thread: None,
+            reply_to: None,
+            created: None,
+            expires: None,
+            lifetime_ms: None,
+            timeout_ms: None,
+            retries: None,
+            backoff: None,
+            fallback: Vec::new(),
+            wait_ms: None,
+            live_only: false,
+            hold: false,
+            hops: 0,
+            body,
+            intent: None,
+        }
+    }
 }
 
 /// How a repeat of a message is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Identity<'a> {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Identity {
     /// By the id that the sender gave, or a key that it sent along.
-    Native(&'a str),
+    Native(SmolStr),
     /// By what it says, for a short while.
     Content,
 }
 
-impl<'a> Identity<'a> {
+impl Identity {
     /// Returns the id that the sender gave.
-    pub(crate) fn native(self) -> Option<&'a str> {
+    pub(crate) fn native(&self) -> Option<&str> {
         match self {
             Identity::Native(id) => Some(id),
             Identity::Content => None,
@@ -163,8 +197,8 @@ impl<'a> Identity<'a> {
 }
 
 /// A wish to be given messages.
-#[derive(Clone, Copy, Debug)]
-pub struct Take<'a> {
+#[derive(Clone, Debug)]
+pub struct Take {
     /// For whom.
     pub agent: AgentKey,
     /// Over which connection, if the lease is to end with one.
@@ -176,18 +210,18 @@ pub struct Take<'a> {
     /// For how long.
     pub lease_ms: u64,
     /// By which gateway, for the receipt.
-    pub by: &'a str,
+    pub by: SmolStr,
 }
 
 /// A delivery that its recipient does not want, or not now.
-#[derive(Clone, Copy, Debug)]
-pub struct Nack<'a> {
+#[derive(Clone, Debug)]
+pub struct Nack {
     /// Whose it is.
     pub agent: AgentKey,
     /// Which.
     pub delivery: DeliveryId,
     /// Why.
-    pub reason: &'a str,
+    pub reason: Box<str>,
     /// When to try again.
     pub delay: Delay,
 }
@@ -204,8 +238,8 @@ pub enum Delay {
 }
 
 /// Writes of one repository that belong together.
-#[derive(Clone, Copy, Debug)]
-pub struct Commit<'a> {
+#[derive(Clone, Debug)]
+pub struct Commit {
     /// Whose repository it is.
     pub repo: AgentKey,
     /// The commit that must be the last one, if that matters.
@@ -215,20 +249,20 @@ pub struct Commit<'a> {
     /// The tick of the first write, see [`crate::Broker::next_tick`]; each further one has the next.
     pub tick: u64,
     /// What is written; no record twice.
-    pub writes: &'a [RecordWrite<'a>],
+    pub writes: Vec<RecordWrite>,
 }
 
 /// A change of one record.
-#[derive(Clone, Copy, Debug)]
-pub struct RecordWrite<'a> {
+#[derive(Clone, Debug)]
+pub struct RecordWrite {
     /// Its collection.
-    pub collection: &'a str,
+    pub collection: Box<str>,
     /// Its key.
-    pub key: &'a str,
+    pub key: Box<str>,
     /// What must be there before.
     pub swap: Swap,
     /// What becomes of it.
-    pub change: RecordChange<'a>,
+    pub change: RecordChange,
 }
 
 /// What must be there before something is written.
@@ -245,28 +279,28 @@ pub enum Swap {
 }
 
 /// What becomes of a record.
-#[derive(Clone, Copy, Debug)]
-pub enum RecordChange<'a> {
+#[derive(Clone, Debug)]
+pub enum RecordChange {
     /// It is stored, or stored differently.
     Set {
         /// What it is known by.
         cid: Digest,
         /// What it says.
-        document: Document<'a>,
+        document: Document,
         /// The message that was sent by writing it.
         message: Option<MessageId>,
         /// The blobs to which it refers.
-        blobs: &'a [Digest],
+        blobs: Vec<Digest>,
     },
     /// It is gone; if it was not there, nothing happens.
     Remove,
 }
 
 /// Where the document of a record is.
-#[derive(Clone, Copy, Debug)]
-pub enum Document<'a> {
+#[derive(Clone, Debug)]
+pub enum Document {
     /// In the command. Not read here.
-    Here(&'a [u8]),
+    Here(Bytes),
     /// An open message says it already.
     OfMessage(MessageId),
 }

@@ -32,11 +32,13 @@ mod nearest;
 mod notice;
 #[cfg(feature = "plants")]
 pub mod plant;
+mod query;
 mod receipt;
 mod records;
 mod refusal;
 mod registry;
 mod reply;
+mod request;
 mod retry;
 mod ring;
 mod session;
@@ -68,14 +70,17 @@ pub use key::{AgentKey, Digest, EntryKey, Fingerprint, GroupKey, MessageKey, Ses
 pub use limits::{Limits, Retention, Retries, Settings};
 pub use look::{AgentView, Counts, DeadView, MessageView, WaitingView};
 pub use mailbox::Mailbox;
+pub use query::{At, Query, Totals};
 pub use records::{RecordName, RecordView, RepoView, WrittenRecord};
 pub use refusal::{Misfit, Refusal};
 pub use reply::{Caution, Delivery, Receipted, Reply, Tried};
+pub use request::{OpenSession, OpenedSession, Request, Settle, Settled};
 pub use session::Door;
 pub use upkeep::{Holder, Living, LookFrom};
 pub use work::{
     AgentWork, AllotmentView, Allotted, Anew, Ask, Asked, Blocker, Breaker, BreakerRule, Change, Changed,
     Difference, Entity, Fact, GateRaised, GateView, HandoffReason, HelpAnswer, Hold, Judged, JudgedGate,
-    Lapse, Micros, Moved, NoteView, OfTask, OfferView, Operation, Outcome, Over, Policy, PolicyView, Request,
-    Resource, Saying, StateChange, Step, TaskView, Unjudged, Verdict, WorkDue, after, is_over, share,
+    Lapse, Micros, Moved, NoteView, OfTask, OfferView, Operation, Outcome, Over, Policy, PolicyView,
+    Resource, StateChange, Step, TaskIntent, TaskRequest, TaskView, Unjudged, Verdict, WorkDue, after,
+    is_over, share,
 };

@@ -134,7 +134,7 @@ impl Broker {
         self.agents.find(name).filter(|agent| self.agent_at(*agent).is_ok())
     }
 
-    pub(crate) fn register<'a>(&self, register: &Register<'a>) -> Decided<'a> {
+    pub(crate) fn register<'a>(&self, register: &'a Register) -> Decided<'a> {
         let limits = &self.settings.limits;
         let Register { name, aliases, dialect, profile } = register;
         let known = self.agents.find(name.as_str());
@@ -149,11 +149,11 @@ impl Broker {
             return Err(Refusal::TooMany { what: "aliases", count, count_max });
         }
         let mut distinct: Vec<&'a str> = Vec::with_capacity(aliases.len());
-        for alias in aliases.iter().filter(|alias| **alias != name.as_str()) {
+        for alias in aliases.iter().map(|alias| &**alias).filter(|alias| *alias != name.as_str()) {
             self.check_text("alias", alias)?;
             match self.agents.find(alias) {
                 Some(owner) if Some(owner) != known => return Err(self.taken(alias, owner)),
-                Some(_) | None if !distinct.contains(alias) => distinct.push(alias),
+                Some(_) | None if !distinct.contains(&alias) => distinct.push(alias),
                 Some(_) | None => {}
             }
         }

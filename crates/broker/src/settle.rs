@@ -59,11 +59,11 @@ impl Broker {
         Ok(Decision { events: vec![Event::Surfaced { of, by }], reply: Reply::Stage(Stage::Surfaced) })
     }
 
-    pub(crate) fn nack<'a>(&self, cx: &mut Context<'_>, nack: &Nack<'a>) -> Decided<'a> {
-        self.check_text("reason", nack.reason)?;
+    pub(crate) fn nack<'a>(&self, cx: &mut Context<'_>, nack: &'a Nack) -> Decided<'a> {
+        self.check_text("reason", &nack.reason)?;
         let key = self.in_flight(nack.agent, nack.delivery)?;
         let next = self.after_refusal(cx, key, nack.delay);
-        Ok(Decision::done(self.fail(cx, key, nack.reason, next)))
+        Ok(Decision::done(self.fail(cx, key, &nack.reason, next)))
     }
 
     pub(crate) fn extend<'a>(

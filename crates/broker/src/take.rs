@@ -13,14 +13,14 @@ use crate::{
 
 impl Broker {
     /// Refuses what cannot be taken at all, before anything is done for it.
-    pub(crate) fn check_take(&self, take: &Take<'_>) -> Result<(), Refusal> {
+    pub(crate) fn check_take(&self, take: &Take) -> Result<(), Refusal> {
         self.agent_at(take.agent)?;
         self.check_lease(take.lease_ms)?;
-        self.check_text("gateway", take.by)?;
+        self.check_text("gateway", &take.by)?;
         self.queues_of(take).map(|_| ())
     }
 
-    pub(crate) fn take<'a>(&self, cx: &mut Context<'_>, take: &Take<'a>) -> Decided<'a> {
+    pub(crate) fn take<'a>(&self, cx: &mut Context<'_>, take: &'a Take) -> Decided<'a> {
         self.check_take(take)?;
         let agent = self.agent_at(take.agent)?;
         let queues = self.queues_of(take)?;
@@ -51,7 +51,7 @@ impl Broker {
                 session: take.session,
                 delivery: delivery.delivery,
                 lease_until: delivery.lease_until,
-                by: take.by,
+                by: &take.by,
             });
             if room == Room::One && is_work(delivery.kind) {
                 decision.events.extend(self.probe(cx, take.agent).map(Event::Work));
@@ -73,7 +73,7 @@ impl Broker {
     }
 
     /// Returns the mailboxes from which somebody takes: its own, its connection's, those of its roles.
-    fn queues_of(&self, take: &Take<'_>) -> Result<Vec<&Queue>, Refusal> {
+    fn queues_of(&self, take: &Take) -> Result<Vec<&Queue>, Refusal> {
         let agent = self.agent_at(take.agent)?;
         let mut queues = vec![&agent.queue];
         if let Some(session) = take.session {
@@ -106,7 +106,7 @@ impl Broker {
         is_possible && others.any(|(_, other)| self.holder_of(other) == Some(agent))
     }
 
-    fn delivery(&self, cx: &mut Context<'_>, take: &Take<'_>, key: EntryKey) -> Option<Delivery> {
+    fn delivery(&self, cx: &mut Context<'_>, take: &Take, key: EntryKey) -> Option<Delivery> {
         let entry = self.entry(key)?;
         let message = self.message(entry.message)?;
         Some(Delivery {

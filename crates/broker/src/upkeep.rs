@@ -6,7 +6,7 @@ use message::Seq;
 use crate::broker::{Applied, Broker, Decided, Decision};
 use crate::effect::Effects;
 use crate::work::is_over;
-use crate::{Event, MessageKey, Misfit, OfTask, RecordName, Refusal, Request, Retention, TaskKey};
+use crate::{Event, MessageKey, Misfit, OfTask, RecordName, Refusal, Retention, TaskKey, TaskRequest};
 
 /// A body that must not be given up: something that is not over needs it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,7 +116,7 @@ impl Broker {
 
     fn carry_task<'a>(&self, key: TaskKey, place: Seq, body: &'a [u8]) -> Decided<'a> {
         let task = self.work.task(key).filter(|task| !is_over(task.status));
-        let is_it = |request: &Request| request.body == place && request.bytes as usize == body.len();
+        let is_it = |request: &TaskRequest| request.body == place && request.bytes as usize == body.len();
         let found = task.and_then(|task| task.request.filter(is_it).map(|_| task));
         let task = found.ok_or(Refusal::UnknownTask { task: key.to_string() })?;
         let of = OfTask { task: key, born: task.born };

@@ -13,6 +13,7 @@ mod gate;
 mod handoff;
 pub(crate) mod hear;
 mod help;
+mod intent;
 mod look;
 mod money;
 mod notices;
@@ -20,7 +21,6 @@ mod policy;
 pub(crate) mod recent;
 mod request;
 mod review;
-mod saying;
 mod snapshot;
 mod state;
 mod steps;
@@ -38,15 +38,16 @@ use crate::{AgentKey, Fingerprint, GroupKey, MessageKey, TaskKey, Time};
 
 pub use due::WorkDue;
 pub use fact::{
-    Allotted, Anew, Asked, Breaker, Fact, GateRaised, Hold, Judged, Moved, OfTask, Outcome, Request, Resource,
+    Allotted, Anew, Asked, Breaker, Fact, GateRaised, Hold, Judged, Moved, OfTask, Outcome, Resource,
+    TaskRequest,
 };
+pub use intent::TaskIntent;
 pub use look::{
     AgentWork, AllotmentView, Difference, GateView, JudgedGate, NoteView, OfferView, PolicyView, TaskView,
 };
 pub use money::Micros;
 pub use policy::{Ask, BreakerRule, Lapse, Over, Policy, Unjudged, Verdict, share};
 pub use recent::Changed;
-pub use saying::Saying;
 pub use state::{Change, Entity, Operation, StateChange};
 pub(crate) use word::words;
 pub use word::{Blocker, HandoffReason, HelpAnswer, Step, after, is_over};
@@ -131,7 +132,7 @@ pub(crate) struct Task {
     /// The event that made it.
     pub(crate) born: Seq,
     /// The message that asks for it.
-    pub(crate) request: Option<Request>,
+    pub(crate) request: Option<TaskRequest>,
     requester: AgentKey,
     group: Option<GroupKey>,
     pub(crate) holder: Option<AgentKey>,

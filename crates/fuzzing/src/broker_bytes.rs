@@ -2,11 +2,10 @@
 //! at a state that was read blows nothing up, whatever the state says.
 
 use broker::{
-    Accept, Broker, Command, Context, Effects, Event, Fingerprint, Identity, Limits, LookFrom, Random,
-    Register,
+    Accept, Broker, Command, Context, Effects, Event, Identity, Limits, LookFrom, Random, Register,
 };
 use broker::{Retries, Settings, Time};
-use message::{Dialect, Guarantee, Kind, Priority, Seq};
+use message::{Dialect, Kind, Seq};
 
 /// How many of each list are looked at.
 const LOOKS_MAX: usize = 50;
@@ -74,44 +73,24 @@ fn look(broker: &Broker) {
 /// Makes a state in which some events fit: two agents, of whom one has a message waiting.
 fn small() -> Broker {
     let mut broker = Broker::new(settings());
-    let names = ["ann", "bob"].map(|name| name.parse().expect("a name"));
-    for name in &names {
-        execute(
-            &mut broker,
-            &Command::Register(Register { name, aliases: &[], dialect: Dialect::Bus, profile: b"" }),
-        );
+    for name in ["ann", "bob"] {
+        let (name, aliases, profile) = (name.parse().expect("a name"), Vec::new(), Vec::new());
+        let register = Register { name, aliases, dialect: Dialect::Bus, profile };
+        execute(&mut broker, &Command::Register(Box::new(register)));
     }
     let from = broker.agent("ann").expect("it was registered");
+    let (to, identity) = (vec!["bob".parse().expect("an address")], Identity::Native("1".into()));
     let accept = Accept {
-        from,
-        to: &["bob".parse().expect("an address")],
-        kind: Kind::Note,
-        priority: Priority::Normal,
-        guarantee: Guarantee::AtLeastOnce,
-        identity: Identity::Native("1"),
-        fingerprint: Fingerprint::of(&[b"body"]),
-        task: Some("task"),
-        thread: None,
-        reply_to: None,
-        created: None,
-        expires: None,
+        task: Some("task".into()),
         lifetime_ms: Some(1_000),
-        timeout_ms: None,
-        retries: None,
-        backoff: None,
-        fallback: &[],
         wait_ms: Some(1_000),
-        live_only: false,
-        hold: false,
-        hops: 0,
-        body: b"body",
-        saying: None,
+        ..Accept::new(from, to, Kind::Note, identity, b"body"[..].into())
     };
     execute(&mut broker, &Command::Accept(Box::new(accept)));
     broker
 }
 
-fn execute(broker: &mut Broker, command: &Command<'_>) {
+fn execute(broker: &mut Broker, command: &Command) {
     let mut cx = Context { now: Time(1_000), wall: Time(1_000), random: &mut Fixed };
     let done = broker.execute(&mut cx, command, &mut Effects::new(), &mut |_, _, _| {});
     assert!(done.is_ok(), "the small state can be made");

@@ -32,7 +32,7 @@ async fn take_in(caller: &Caller, headers: &HeaderMap, body: Body) -> Result<Res
     let sending = Sending::read(&caller.hub, &caller.principal, &body, Some(Name::Bus), asking)?;
     if sending.is_for_the_bus() {
         // Nobody relies on a sign of life, so nothing waits until it is durable.
-        caller.hub.node().note(move |turn| drop(sending.note(turn)));
+        caller.hub.node().note_with(move |turn| drop(sending.note(turn)));
         return Ok(Answer::new().flag("success", true).respond(StatusCode::OK));
     }
     let waits = sending.waits();

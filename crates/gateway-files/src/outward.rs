@@ -207,9 +207,10 @@ async fn settle(hub: &Hub, done: Vec<(Letter, Outcome)>) -> Option<()> {
     let settled = hub.node().call(move |turn| {
         for (letter, outcome) in done {
             let (agent, delivery) = (letter.agent, letter.delivery.delivery);
-            let nack = |reason, delay| Command::Nack(Nack { agent, delivery, reason, delay });
+            let nack =
+                |reason: &str, delay| Command::Nack(Nack { agent, delivery, reason: reason.into(), delay });
             let command = match &outcome {
-                Outcome::Written => Command::Ack { agent, delivery, by: BY },
+                Outcome::Written => Command::Ack { agent, delivery, by: BY.into() },
                 Outcome::Impossible(reason) => nack(reason, Delay::Never),
                 Outcome::Later(reason) => nack(reason, Delay::Backoff),
             };

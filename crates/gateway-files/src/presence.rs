@@ -126,7 +126,7 @@ async fn speaker(site: &Site, agent: &str) -> Result<AgentKey, Problem> {
 
 /// A sign of life: nobody relies on it, so nothing waits until it is durable.
 fn note(site: &Site, agent: AgentKey, state: PresenceState) {
-    site.hub.node().note(move |turn| {
-        drop(turn.execute(&Command::SetPresence { agent, state, detail: b"" }));
+    site.hub.node().note_with(move |turn| {
+        drop(turn.execute(&Command::SetPresence { agent, state, detail: Vec::new() }));
     });
 }

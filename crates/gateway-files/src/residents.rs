@@ -119,8 +119,7 @@ impl Site {
     /// Makes an agent a member of a channel: it posts in it, or watches it.
     pub(crate) async fn join(&self, agent: AgentKey, channel: ChannelName) -> Result<(), Problem> {
         let address = Address::Channel(channel);
-        let joined =
-            self.hub.call(move |turn| Ok(turn.execute(&Command::Join { agent, address: &address })?));
+        let joined = self.hub.call(move |turn| Ok(turn.execute(&Command::Join { agent, address })?));
         joined.await.map(drop)
     }
 }

@@ -68,7 +68,7 @@ pub(crate) async fn join(
 ) -> Result<Response, Problem> {
     let agent = caller.own(&name)?.key;
     let address = group(&address)?;
-    caller.hub.call(move |turn| Ok(turn.execute(&Command::Join { agent, address: &address })?)).await?;
+    caller.hub.call(move |turn| Ok(turn.execute(&Command::Join { agent, address })?)).await?;
     Ok(Answer::new().respond(StatusCode::OK))
 }
 
@@ -79,7 +79,7 @@ pub(crate) async fn leave(
 ) -> Result<Response, Problem> {
     let agent = caller.own(&name)?.key;
     let address = group(&address)?;
-    caller.hub.call(move |turn| Ok(turn.execute(&Command::Leave { agent, address: &address })?)).await?;
+    caller.hub.call(move |turn| Ok(turn.execute(&Command::Leave { agent, address })?)).await?;
     Ok(Answer::new().respond(StatusCode::OK))
 }
 

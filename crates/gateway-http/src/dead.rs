@@ -40,7 +40,7 @@ pub(crate) async fn remove(caller: Caller, At(id): At<String>) -> Result<Respons
 async fn each(
     caller: &Caller,
     id: &str,
-    command: impl Fn(EntryKey) -> Command<'static> + Send + 'static,
+    command: impl Fn(EntryKey) -> Command + Send + 'static,
 ) -> Result<(), Problem> {
     let none = || Problem::new(Code::NotDead, "there is no such dead letter here");
     let id: MessageId = id.parse().map_err(|_| none())?;

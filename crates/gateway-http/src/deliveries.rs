@@ -6,6 +6,7 @@ use broker::{AgentKey, Command, Delay, Nack, Reply};
 use gateway::{Body, Fields, Problem};
 use message::DeliveryId;
 use node::Turn;
+use smol_str::SmolStr;
 
 use gateway::Answer;
 use gateway::{At, Caller};
@@ -19,8 +20,8 @@ pub(crate) struct Settling {
 
 #[derive(Debug)]
 enum What {
-    Ack { by: String },
-    Surfaced { by: String },
+    Ack { by: SmolStr },
+    Surfaced { by: SmolStr },
     Nack { reason: String, delay: Delay },
     Extend { lease_ms: u64 },
 }
@@ -62,7 +63,7 @@ fn speakers(caller: &Caller) -> Vec<AgentKey> {
 impl Settling {
     /// Says that a delivery arrived, and nothing else.
     pub(crate) fn ack(delivery: DeliveryId) -> Self {
-        Settling { delivery, what: What::Ack { by: String::new() } }
+        Settling { delivery, what: What::Ack { by: SmolStr::default() } }
     }
 
     /// Reads what is said of a delivery.
@@ -71,8 +72,8 @@ impl Settling {
         let delivery: DeliveryId = delivery.parse().map_err(unknown)?;
         let text = |key: &str| fields.text(key).map(|text| text.unwrap_or_default().to_owned());
         let what = match what {
-            "ack" => What::Ack { by: text("by")? },
-            "surfaced" => What::Surfaced { by: text("by")? },
+            "ack" => What::Ack { by: text("by")?.into() },
+            "surfaced" => What::Surfaced { by: text("by")?.into() },
             "nack" => {
                 let is_final = fields.flag("retryable")? == Some(false);
                 let asked = fields.duration_ms("delay")?.map_or(Delay::Backoff, Delay::Ms);
@@ -94,9 +95,11 @@ impl Settling {
         let agent = agent.or(agents.first().copied()).unwrap_or(AgentKey::HUMAN);
         let delivery = self.delivery;
         let command = match &self.what {
-            What::Ack { by } => Command::Ack { agent, delivery, by },
-            What::Surfaced { by } => Command::Surface { agent, delivery, by },
-            What::Nack { reason, delay } => Command::Nack(Nack { agent, delivery, reason, delay: *delay }),
+            What::Ack { by } => Command::Ack { agent, delivery, by: by.clone() },
+            What::Surfaced { by } => Command::Surface { agent, delivery, by: by.clone() },
+            What::Nack { reason, delay } => {
+                Command::Nack(Nack { agent, delivery, reason: reason.as_str().into(), delay: *delay })
+            }
             What::Extend { lease_ms } => Command::Extend { agent, delivery, lease_ms: *lease_ms },
         };
         turn.execute(&command).map_err(Problem::from)

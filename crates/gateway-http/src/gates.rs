@@ -37,7 +37,7 @@ pub(crate) async fn judge(
     let unknown = || Problem::new(Code::UnknownGate, "no such gate waits");
     let gate: MessageId = id.parse().map_err(|_| unknown())?;
     let judged = caller.hub.call(move |turn| {
-        turn.execute(&Command::JudgeGate { gate, by: AgentKey::HUMAN, approved, reason: &reason })?;
+        turn.execute(&Command::JudgeGate { gate, by: AgentKey::HUMAN, approved, reason: reason.into() })?;
         let broker = turn.broker();
         let gates = broker.gates(true);
         let judged = gates.iter().find(|view| view.gate == gate && view.judged.is_some());

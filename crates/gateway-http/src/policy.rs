@@ -33,20 +33,20 @@ pub(crate) async fn put(caller: Caller, RawQuery(query): RawQuery, body: Body) -
     if query.flag("dry_run")? {
         return attempt(&caller, policy, usize::try_from(last).unwrap_or(0)).await;
     }
-    let change = caller.hub.call(move |turn| set(turn, &document)).await?;
+    let change = caller.hub.call(move |turn| set(turn, document)).await?;
     Ok(gateway::changed(change).respond(StatusCode::OK))
 }
 
-fn set(turn: &mut node::Turn<'_>, document: &Object<'static>) -> Result<Change, Problem> {
+fn set(turn: &mut node::Turn<'_>, document: Object<'static>) -> Result<Change, Problem> {
     let change = StateChange {
         by: AgentKey::HUMAN,
         operation: Operation::Create,
         entity: Entity::Policy,
-        id: "policy",
+        id: "policy".into(),
         changes: document,
         version: None,
     };
-    match turn.execute(&Command::ChangeState(change))? {
+    match turn.execute(&Command::ChangeState(Box::new(change)))? {
         Reply::Changed(change) => Ok(change),
         Reply::Done
         | Reply::Agent(_)

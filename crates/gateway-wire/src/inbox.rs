@@ -105,7 +105,7 @@ async fn by_wire_id(hub: &Hub, agent: &Named, ids: &[String]) -> Result<Vec<Opti
 
 /// Settles one message; nothing if the agent has nothing to do with it.
 fn process(turn: &mut Turn<'_>, agent: AgentKey, message: MessageId) -> Result<Option<Stage>, Problem> {
-    match turn.execute(&Command::Process { agent, message, by: BY }) {
+    match turn.execute(&Command::Process { agent, message, by: BY.into() }) {
         Ok(Reply::Stage(stage)) => Ok(Some(stage)),
         Err(CallError::Refused(Refusal::UnknownMessage)) => Ok(None),
         Err(error) => Err(error.into()),

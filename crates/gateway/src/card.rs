@@ -41,14 +41,14 @@ pub fn capabilities(descriptor: &Value<'_>) -> Vec<String> {
 /// knowing who it is.
 pub fn equip(turn: &mut Turn<'_>, agent: AgentKey, capabilities: &[String]) -> Result<(), Problem> {
     let before = queues(&turn.broker().agent_work(agent).capabilities);
-    let capabilities: Vec<&str> = capabilities.iter().map(String::as_str).collect();
-    turn.execute(&Command::Equip { agent, capabilities: &capabilities })?;
-    let now = queues(&capabilities);
+    let now = queues(&capabilities.iter().map(String::as_str).collect::<Vec<_>>());
+    let capabilities = capabilities.iter().map(|text| text.as_str().into()).collect();
+    turn.execute(&Command::Equip { agent, capabilities })?;
     // A role that is full keeps nobody from being registered.
     for address in now.iter().filter(|address| !before.contains(address)) {
-        drop(turn.execute(&Command::Join { agent, address }));
+        drop(turn.execute(&Command::Join { agent, address: address.clone() }));
     }
-    for address in before.iter().filter(|address| !now.contains(address)) {
+    for address in before.into_iter().filter(|address| !now.contains(address)) {
         drop(turn.execute(&Command::Leave { agent, address }));
     }
     Ok(())

@@ -284,7 +284,7 @@ impl Hub {
             return;
         }
         let hub = self.clone();
-        self.inner.node.note(move |turn| {
+        self.inner.node.note_with(move |turn| {
             let opened = turn.execute(&Command::OpenSession { agent, door: Door::Poll });
             if let Ok(Reply::Session { session, .. }) = opened {
                 hub.inner.pollers.name(agent, session);
@@ -300,7 +300,7 @@ impl Hub {
                 tokio::time::sleep(pollers::IDLE / 10).await;
                 let Some(inner) = inner.upgrade() else { return };
                 for session in inner.pollers.forget(inner.node.steady()) {
-                    inner.node.note(move |turn| drop(turn.execute(&Command::CloseSession { session })));
+                    inner.node.note_with(move |turn| drop(turn.execute(&Command::CloseSession { session })));
                 }
             }
         });

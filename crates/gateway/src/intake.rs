@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use broker::{Accept, AgentKey, Fingerprint, Identity, Saying, Time};
+use broker::{Accept, AgentKey, Fingerprint, Identity, TaskIntent, Time};
+use bytes::Bytes;
 use dialect::{Name, Names};
 use json::{Finding, Limits, Object, ParseError, Value, Written};
 use message::{
@@ -13,8 +14,8 @@ use translate::{Carry, Options, Reports};
 
 use crate::state::StateUpdate;
 use crate::vitals::{self, Vitals};
-use crate::work::speaks_of_work;
-use crate::{SealKey, Work, lexicons};
+use crate::work::{intent_of, speaks_of_work};
+use crate::{SealKey, lexicons};
 
 /// How often a message that does not say is tried is the broker's to say; how long each recipient has by default,
 /// when its sender waits.
@@ -39,9 +40,9 @@ pub struct Incoming {
     lifetime_ms: Option<u64>,
     live_only: bool,
     fingerprint: Fingerprint,
-    envelope: Vec<u8>,
+    envelope: Bytes,
     /// What it says about work.
-    pub work: Option<Box<Work>>,
+    pub intent: Option<Box<TaskIntent>>,
     /// What it says about its sender.
     pub(crate) vitals: Option<Box<Vitals>>,
     /// What it changes of the shared state.
@@ -153,7 +154,7 @@ fn read(bytes: &[u8], value: Value<'_>, name: Name, reading: Reading<'_>) -> Res
     if !errors.is_empty() {
         return Err(IntakeError::Invalid { dialect: name, errors });
     }
-    let work = Work::of(&message);
+    let intent = intent_of(&message);
     let vitals = Vitals::of(name, &message, figures);
     let is_update = name == Name::Coord && message.kind == Kind::StateSync;
     let update = message.data.as_ref().filter(|_| is_update).and_then(StateUpdate::of).map(Box::new);
@@ -161,7 +162,7 @@ fn read(bytes: &[u8], value: Value<'_>, name: Name, reading: Reading<'_>) -> Res
     let warnings = decoded.warnings.into_kept().into_iter().map(Warning::from).collect();
     Ok(Incoming {
         warnings,
-        work,
+        intent,
         vitals,
         update,
         ..Incoming::new(name, Box::new(message), routed, fingerprint, (bytes, reading.trace))
@@ -235,10 +236,10 @@ impl Incoming {
             live_only: is_live_only || routed.as_ref().is_some_and(|route| route.live_only),
             lifetime_ms: routed.and_then(|route| route.lifetime_ms),
             fingerprint,
-            work: None,
+            intent: None,
             vitals: None,
             update: None,
-            envelope: Envelope::seal(name, trace, document),
+            envelope: Envelope::seal(name, trace, document).into(),
             dialect: name,
             warnings: Vec::new(),
             message,
@@ -277,7 +278,7 @@ impl Incoming {
         let addresses: Vec<String> = to.iter().map(Address::to_string).collect();
         let addresses = addresses.join(" ");
         if let Some(envelope) = Envelope::open(&self.envelope) {
-            self.envelope = Envelope { to: Some(&addresses), ..envelope }.to_bytes();
+            self.envelope = Envelope { to: Some(&addresses), ..envelope }.to_bytes().into();
         }
         (self.message.to, self.to) = (to, None);
         addresses
@@ -294,8 +295,8 @@ impl Incoming {
     }
 
     /// Returns the document as the log keeps it.
-    pub fn envelope(&self) -> &[u8] {
-        &self.envelope
+    pub fn envelope(&self) -> Bytes {
+        self.envelope.clone()
     }
 
     /// Returns how hard the bus is to try.
@@ -309,12 +310,7 @@ impl Incoming {
     }
 
     /// Returns what the broker is to accept, from whomever the token speaks for.
-    pub fn accept<'a>(
-        &'a self,
-        from: AgentKey,
-        asking: Asking<'a>,
-        saying: Option<&'a Saying<'a>>,
-    ) -> Accept<'a> {
+    pub fn accept(&self, from: AgentKey, asking: Asking<'_>) -> Accept {
         let message = &self.message;
         let wishes = message.delivery.as_deref();
         let native_id = message.native_id.as_ref().map(|id| id.as_str()).or(asking.key);
@@ -322,28 +318,28 @@ impl Incoming {
         let fallback = wishes.map(|wishes| wishes.fallback.as_slice()).unwrap_or_default();
         Accept {
             from,
-            to: self.to(),
+            to: self.to().to_vec(),
             kind: message.kind,
             priority: self.priority,
             guarantee: self.guarantee,
-            identity: native_id.map_or(Identity::Content, Identity::Native),
+            identity: native_id.map_or(Identity::Content, |id| Identity::Native(id.into())),
             fingerprint: self.fingerprint,
-            task: message.task.as_ref().map(|task| task.as_str()),
-            thread: message.thread.as_ref().map(|thread| thread.as_str()),
-            reply_to: message.reply_to.as_ref().map(|reply_to| reply_to.as_str()),
+            task: message.task.as_ref().map(|task| task.as_str().into()),
+            thread: message.thread.as_ref().map(|thread| thread.as_str().into()),
+            reply_to: message.reply_to.as_ref().map(|reply_to| reply_to.as_str().into()),
             created: message.created.as_ref().map(|created| time(created.at())),
             expires: message.expires.as_ref().map(|expires| time(expires.at())),
             lifetime_ms: self.lifetime_ms,
             timeout_ms: timeout.map(ms),
             retries: wishes.and_then(|wishes| wishes.retries),
             backoff: wishes.and_then(|wishes| wishes.backoff),
-            fallback,
+            fallback: fallback.to_vec(),
             wait_ms: asking.wait_ms.or_else(|| self.wait(fallback, timeout).map(ms)),
             live_only: self.live_only,
             hold: asking.hold || wishes.is_some_and(|wishes| wishes.hold),
             hops: 0,
-            body: &self.envelope,
-            saying,
+            body: self.envelope.clone(),
+            intent: self.intent.clone(),
         }
     }
 

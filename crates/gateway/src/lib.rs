@@ -67,4 +67,3 @@ pub use request::{
 pub use seal::{SealKey, SealKeyError};
 pub use sending::{Accepted, Sending};
 pub use token::{Token, TokenError, TokenHash};
-pub use work::Work;

@@ -73,7 +73,7 @@ pub fn changed(change: Change) -> Answer {
 /// Notes a sign of life. Nobody relies on it, so nothing waits until it is durable.
 fn note(caller: &Caller, sending: Sending) -> Result<Response, Problem> {
     let kind = sending.incoming.message.kind;
-    caller.hub.node().note(move |turn| {
+    caller.hub.node().note_with(move |turn| {
         // A bus without room keeps no signs of life; the next one is soon there.
         drop(sending.note(turn));
     });

@@ -102,6 +102,7 @@ impl From<CallError> for Problem {
             CallError::Refused(refusal) => refusal.into(),
             CallError::NoRoom => Problem::new(Code::NoRoom, error.to_string()),
             CallError::Stopped => Problem::new(Code::Stopped, error.to_string()),
+            CallError::Unexpected => Problem::new(Code::Internal, error.to_string()),
         }
     }
 }

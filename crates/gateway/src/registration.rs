@@ -77,7 +77,7 @@ impl Registration {
         profile.card = self.card.or(profile.card);
         let agent = register(turn, &self.name, dialect, &profile)?;
         for address in &self.roles {
-            turn.execute(&Command::Join { agent, address })?;
+            turn.execute(&Command::Join { agent, address: address.clone() })?;
         }
         if let Some(capabilities) = &self.capabilities {
             card::equip(turn, agent, capabilities)?;
@@ -106,8 +106,9 @@ pub fn register(
     profile: &Profile,
 ) -> Result<AgentKey, Problem> {
     let (stored, aliases) = (profile.write(), profile.aliases());
-    let register = Register { name, aliases: &aliases, dialect, profile: &stored };
-    match turn.execute(&Command::Register(register))? {
+    let aliases = aliases.iter().map(|alias| (*alias).into()).collect();
+    let register = Register { name: name.clone(), aliases, dialect, profile: stored };
+    match turn.execute(&Command::Register(Box::new(register)))? {
         Reply::Agent(agent) => Ok(agent),
         Reply::Done
         | Reply::Session { .. }

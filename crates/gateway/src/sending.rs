@@ -2,14 +2,14 @@
 //!
 //! Everything that does not need the state is done before its turn comes: reading, checking, finding out who sends it.
 
-use broker::{AgentKey, Caution, Command, Receipted, Reply};
+use broker::{AgentKey, Blocker, Caution, Command, Receipted, Reply};
 use dialect::Name;
 use message::{Kind, Message, PresenceState, RecipientReceipt, Skimmed};
 use node::{Awaited, Turn};
 
 use crate::intake::is_for_the_bus;
 use crate::state::StateUpdate;
-use crate::{Asking, Code, Hub, Incoming, Principal, Problem, Reading, Work, card, receive, vitals};
+use crate::{Asking, Code, Hub, Incoming, Principal, Problem, Reading, card, receive, vitals};
 
 /// A document that may be accepted: it was read, and it is its sender's.
 #[derive(Debug)]
@@ -148,13 +148,11 @@ impl Sending {
         if let Some(update) = self.update() {
             update.check(turn, self.from)?;
         }
-        let mut saying = self.incoming.work.as_deref().map(Work::saying);
-        if let (Kind::TaskBlocked, Some(work), Some(saying)) =
-            (self.incoming.message.kind, self.incoming.work.as_deref(), &mut saying)
-        {
-            saying.routes.extend(card::routes(turn, self.from, work.blocker()));
+        let mut accept = self.incoming.accept(self.from, asking);
+        if let (Kind::TaskBlocked, Some(intent)) = (accept.kind, &mut accept.intent) {
+            let blocker = intent.blocker.unwrap_or(Blocker::Ambiguity);
+            intent.routes.extend(card::routes(turn, self.from, blocker));
         }
-        let accept = self.incoming.accept(self.from, asking, saying.as_ref());
         match turn.execute(&Command::Accept(Box::new(accept)))? {
             Reply::Accepted(receipted) => {
                 if let Some(update) = self.update() {
@@ -177,7 +175,7 @@ impl Sending {
         let address = self.incoming.joins().filter(|_| !self.from.is_machinery());
         if let Some(address) = address {
             // What keeps it out shows when it claims.
-            drop(turn.execute(&Command::Join { agent: self.from, address }));
+            drop(turn.execute(&Command::Join { agent: self.from, address: address.clone() }));
         }
     }
 
@@ -185,7 +183,7 @@ impl Sending {
     fn joined(&self, turn: &mut Turn<'_>, mut receipted: Receipted) -> Receipted {
         let address = self.incoming.joins().filter(|_| !receipted.duplicate && !self.from.is_machinery());
         let Some(address) = address else { return receipted };
-        if let Err(error) = turn.execute(&Command::Join { agent: self.from, address }) {
+        if let Err(error) = turn.execute(&Command::Join { agent: self.from, address: address.clone() }) {
             let message = format!("you are not in `{address}`: {error}");
             receipted.cautions.push(Caution::now("not_joined", message));
         }

@@ -207,7 +207,7 @@ impl Drop for Session {
     fn drop(&mut self) {
         let session = self.key;
         // A session that the node ended itself is gone already.
-        self.hub.node().note(move |turn| drop(turn.execute(&Command::CloseSession { session })));
+        self.hub.node().note_with(move |turn| drop(turn.execute(&Command::CloseSession { session })));
     }
 }
 
@@ -252,7 +252,7 @@ pub fn take_chunk(frames: &mut Frames, count: &mut Pings, mut each: impl FnMut(S
 
 /// Says that deliveries were never written.
 pub fn give_back(hub: &Hub, deliveries: Vec<(AgentKey, DeliveryId)>) {
-    hub.node().note(move |turn| {
+    hub.node().note_with(move |turn| {
         for (agent, delivery) in deliveries {
             // It may have ended meanwhile; then there is nothing to return.
             drop(turn.execute(&Command::Return { agent, delivery }));

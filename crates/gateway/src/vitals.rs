@@ -86,7 +86,7 @@ impl Vitals {
         if self.detail.is_empty() && !self.is_whole {
             note_state(turn, agent, state)?;
         } else {
-            turn.execute(&Command::SetPresence { agent, state, detail: &self.detail })?;
+            turn.execute(&Command::SetPresence { agent, state, detail: self.detail.clone() })?;
         }
         let known = turn.broker().agent_work(agent);
         let (quality, from) = (self.quality.or(known.quality), known.from);
@@ -100,7 +100,7 @@ impl Vitals {
 pub(crate) fn note_state(turn: &mut Turn<'_>, agent: AgentKey, state: PresenceState) -> Result<(), Problem> {
     let known =
         turn.broker().look_at(agent).and_then(|view| view.presence.map(|(_, _, detail)| detail.to_vec()));
-    turn.execute(&Command::SetPresence { agent, state, detail: &known.unwrap_or_default() })?;
+    turn.execute(&Command::SetPresence { agent, state, detail: known.unwrap_or_default() })?;
     Ok(())
 }
 

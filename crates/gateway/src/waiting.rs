@@ -132,10 +132,10 @@ impl Settle {
 impl Drop for Settle {
     fn drop(&mut self) {
         let (delivery, is_given) = (self.delivery, self.is_given);
-        self.hub.node().note(move |turn| {
+        self.hub.node().note_with(move |turn| {
             let agent = turn.broker().holder(delivery).unwrap_or(AgentKey::HUMAN);
             let command = if is_given {
-                Command::Ack { agent, delivery, by: BY }
+                Command::Ack { agent, delivery, by: BY.into() }
             } else {
                 Command::Return { agent, delivery }
             };

@@ -1,131 +1,73 @@
 //! What a message says about work, whatever its dialect: read once, before its content is let go.
 
-use broker::{Blocker, HandoffReason, HelpAnswer, Micros, Saying, Time, share};
+use broker::{Blocker, HandoffReason, HelpAnswer, Micros, TaskIntent, share};
 use json::{Number, Value};
-use message::{Address, GateDecision, Kind, Message, Severity, TaskStatus};
+use message::{GateDecision, Kind, Message, TaskStatus};
 
 use crate::intake::time;
-
-/// What a message says about work.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Work {
-    title: Option<String>,
-    dependencies: Vec<String>,
-    capabilities: Vec<String>,
-    deadline: Option<Time>,
-    budget: Option<Micros>,
-    tokens_max: Option<u64>,
-    quality: Option<u32>,
-    risk: Option<u32>,
-    cost: Option<Micros>,
-    tokens: Option<u64>,
-    status: Option<TaskStatus>,
-    /// For how long the sender asks to have the task, in milliseconds.
-    pub lease_ms: Option<u64>,
-    blocker: Option<Blocker>,
-    reason: Option<String>,
-    /// To whom the sender's own rules send what stops it.
-    pub routes: Vec<Address>,
-    accepts: Option<bool>,
-    handoff: Option<HandoffReason>,
-    urgency: Option<Severity>,
-    answer: Option<HelpAnswer>,
-}
 
 /// Bytes of a title or a reason that the broker is told.
 const TEXT_BYTES_MAX: usize = 1_000;
 
-impl Work {
-    /// Reads what a message says, if it can say anything about work.
-    pub fn of(message: &Message) -> Option<Box<Work>> {
-        if !speaks_of_work(message.kind) {
-            return None;
-        }
-        let mut work = Work {
-            title: message.title.as_deref().or(message.text.as_deref()).map(first_line),
-            deadline: message.deadline.as_ref().map(|deadline| time(deadline.at())),
-            status: message.status,
-            urgency: message.severity,
-            ..Work::default()
-        };
-        work.read_brief(message);
-        if let Some(metrics) = &message.metrics {
-            work.cost = metrics.cost_usd.as_ref().and_then(|cost| Micros::parse(cost.lexeme()));
-            work.tokens = metrics.tokens.as_ref().and_then(whole);
-        }
-        if let Some(error) = &message.error {
-            work.reason = error.message.as_deref().map(short);
-            work.blocker = error.code.as_deref().and_then(blocker);
-        }
-        if let Some(gate) = &message.gate {
-            work.accepts = gate.decision.map(|decision| decision == GateDecision::Approved);
-            work.reason = gate.reason.as_deref().map(short).or(work.reason);
-        }
-        if let Some(handoff) = &message.handoff {
-            work.handoff = handoff.reason.as_deref().and_then(HandoffReason::find);
-        }
-        if message.kind == Kind::HandoffReply {
-            work.accepts = Some(message.status != Some(TaskStatus::Rejected));
-        }
-        if message.kind == Kind::ReviewVerdict {
-            work.accepts = work.accepts.or_else(|| verdict(message));
-        }
-        let asked = message.data.as_ref().and_then(|data| data.get("lease_ms"));
-        work.lease_ms = asked.and_then(Value::as_number).and_then(whole);
-        work.risk = risk(message);
-        if work.reason.is_none() && message.kind != Kind::TaskRequest {
-            work.reason = message.text.as_deref().map(short);
-        }
-        Some(Box::new(work))
+/// Reads what a message wants of a task, if it can say anything about intent.
+pub(crate) fn intent_of(message: &Message) -> Option<Box<TaskIntent>> {
+    if !speaks_of_work(message.kind) {
+        return None;
     }
+    let mut intent = TaskIntent {
+        title: message.title.as_deref().or(message.text.as_deref()).map(first_line),
+        deadline: message.deadline.as_ref().map(|deadline| time(deadline.at())),
+        status: message.status,
+        urgency: message.severity,
+        ..TaskIntent::default()
+    };
+    read_brief(&mut intent, message);
+    if let Some(metrics) = &message.metrics {
+        intent.cost = metrics.cost_usd.as_ref().and_then(|cost| Micros::parse(cost.lexeme()));
+        intent.tokens = metrics.tokens.as_ref().and_then(whole);
+    }
+    if let Some(error) = &message.error {
+        intent.reason = error.message.as_deref().map(short);
+        intent.blocker = error.code.as_deref().and_then(blocker);
+    }
+    if let Some(gate) = &message.gate {
+        intent.accepts = gate.decision.map(|decision| decision == GateDecision::Approved);
+        intent.reason = gate.reason.as_deref().map(short).or(intent.reason);
+    }
+    if let Some(handoff) = &message.handoff {
+        intent.handoff = handoff.reason.as_deref().and_then(HandoffReason::find);
+    }
+    if message.kind == Kind::HandoffReply {
+        intent.accepts = Some(message.status != Some(TaskStatus::Rejected));
+    }
+    if message.kind == Kind::ReviewVerdict {
+        intent.accepts = intent.accepts.or_else(|| verdict(message));
+    }
+    let asked = message.data.as_ref().and_then(|data| data.get("lease_ms"));
+    intent.lease_ms = asked.and_then(Value::as_number).and_then(whole);
+    intent.risk = risk(message);
+    if intent.reason.is_none() && message.kind != Kind::TaskRequest {
+        intent.reason = message.text.as_deref().map(short);
+    }
+    Some(Box::new(intent))
+}
 
-    /// Reads what is to be done, and what limits it: figures are lines such as `budget_usd: 2.5`.
-    fn read_brief(&mut self, message: &Message) {
-        let Some(brief) = message.brief.as_deref() else { return };
-        self.dependencies = brief.dependencies.iter().map(|task| task.as_str().to_owned()).collect();
-        for line in &brief.constraints {
-            match line.split_once(": ") {
-                Some(("required_capability", capability)) => self.capabilities.push(capability.to_owned()),
-                Some(("budget_usd", figure)) => self.budget = Micros::parse(figure),
-                Some(("max_tokens", figure)) => self.tokens_max = figure.parse().ok(),
-                Some(("quality_threshold", figure)) => self.quality = share_of(figure),
-                Some(("risk", figure)) => self.risk = share_of(figure),
-                Some(_) | None => {}
-            }
-        }
-        if message.kind == Kind::HelpReply {
-            self.answer = brief.task_type.as_deref().and_then(HelpAnswer::find);
+/// Reads what is to be done, and what limits it: figures are lines such as `budget_usd: 2.5`.
+fn read_brief(intent: &mut TaskIntent, message: &Message) {
+    let Some(brief) = message.brief.as_deref() else { return };
+    intent.dependencies = brief.dependencies.iter().map(|task| task.as_str().into()).collect();
+    for line in &brief.constraints {
+        match line.split_once(": ") {
+            Some(("required_capability", capability)) => intent.capabilities.push(capability.into()),
+            Some(("budget_usd", figure)) => intent.budget = Micros::parse(figure),
+            Some(("max_tokens", figure)) => intent.tokens_max = figure.parse().ok(),
+            Some(("quality_threshold", figure)) => intent.quality = share_of(figure),
+            Some(("risk", figure)) => intent.risk = share_of(figure),
+            Some(_) | None => {}
         }
     }
-
-    /// Returns what stops its sender, if it says that something does.
-    pub(crate) fn blocker(&self) -> Blocker {
-        self.blocker.unwrap_or(Blocker::Ambiguity)
-    }
-
-    /// Returns it as the broker is told.
-    pub fn saying(&self) -> Saying<'_> {
-        Saying {
-            title: self.title.as_deref(),
-            dependencies: self.dependencies.iter().map(String::as_str).collect(),
-            capabilities: self.capabilities.iter().map(String::as_str).collect(),
-            deadline: self.deadline,
-            budget: self.budget,
-            tokens_max: self.tokens_max,
-            quality: self.quality,
-            risk: self.risk,
-            cost: self.cost,
-            tokens: self.tokens,
-            status: self.status,
-            lease_ms: self.lease_ms,
-            blocker: self.blocker,
-            reason: self.reason.as_deref(),
-            routes: self.routes.clone(),
-            accepts: self.accepts,
-            handoff: self.handoff,
-            urgency: self.urgency,
-            answer: self.answer,
-        }
+    if message.kind == Kind::HelpReply {
+        intent.answer = brief.task_type.as_deref().and_then(HelpAnswer::find);
     }
 }
 
@@ -218,10 +160,10 @@ fn whole(number: &Number<'_>) -> Option<u64> {
     number.lexeme().parse().ok()
 }
 
-fn first_line(text: &str) -> String {
+fn first_line(text: &str) -> Box<str> {
     short(text.lines().next().unwrap_or_default())
 }
 
-fn short(text: &str) -> String {
-    text[..text.floor_char_boundary(TEXT_BYTES_MAX)].to_owned()
+fn short(text: &str) -> Box<str> {
+    text[..text.floor_char_boundary(TEXT_BYTES_MAX)].into()
 }

@@ -18,6 +18,9 @@ pub enum CallError {
     /// The node has stopped, or stops.
     #[error("the node has stopped")]
     Stopped,
+    /// The reply is that of another command: an internal error.
+    #[error("internal error: the reply does not fit the command")]
+    Unexpected,
 }
 
 /// Why a node does not start.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use broker::{AgentKey, Command, Event, Time};
+use broker::{AgentKey, At, Command, Event, Query, Reply, Request, Time};
 use log::{LogReader, ReadError, Reader, RealDisk};
 use message::{DeliveryId, Seq};
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
@@ -18,7 +18,7 @@ use crate::mailman::{Letter, Waiting};
 use crate::moved::Moved;
 use crate::release::{Outbox, Release};
 use crate::subscription::{Subscription, Wishes};
-use crate::trim::{Keep, Request, Trim};
+use crate::trim::{self, Keep, Trim};
 use crate::turn::Turn;
 use crate::writer::{Job, Queue, Seat};
 
@@ -88,6 +88,33 @@ impl Node {
         self.inner.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
     }
 
+    /// Executes a command, and answers when everything that the answer was computed from is durable.
+    pub async fn execute<R: Request>(&self, request: R) -> Result<R::Answer, CallError> {
+        let command = request.into_command();
+        let reply = self.call(move |turn| turn.execute(&command)).await??;
+        R::answer(reply).ok_or(CallError::Unexpected)
+    }
+
+    /// Executes commands one after the other, in one batch. A command that is refused does not keep the next ones from
+    /// being executed.
+    pub async fn execute_all(
+        &self,
+        commands: Vec<Command>,
+    ) -> Result<Vec<Result<Reply, CallError>>, CallError> {
+        self.call(move |turn| commands.iter().map(|command| turn.execute(command)).collect()).await
+    }
+
+    /// Executes a command whose outcome nobody relies on, such as a sign of life.
+    pub fn note(&self, command: Command) {
+        // A refusal is nobody's to know.
+        self.post(move |turn| drop(turn.execute(&command)));
+    }
+
+    /// Looks at the state, and answers when everything that was seen is durable.
+    pub async fn query<Q: Query>(&self, query: Q) -> Result<Q::Answer, CallError> {
+        self.call(move |turn| query.run(turn.broker(), At { now: turn.now(), wall: turn.wall() })).await
+    }
+
     /// Does something with the state, and gives back what came of it when everything that it was computed from is
     /// durable. Everything that is asked meanwhile shares one sync.
     pub async fn call<R: Send + 'static>(
@@ -151,7 +178,7 @@ impl Node {
 
     /// Does something with the state whose outcome nobody relies on, such as a sign of life, and does not wait until
     /// it is durable.
-    pub fn note(&self, work: impl FnOnce(&mut Turn<'_>) + Send + 'static) {
+    pub fn note_with(&self, work: impl FnOnce(&mut Turn<'_>) + Send + 'static) {
         self.post(work);
     }
 
@@ -280,7 +307,7 @@ impl Node {
             let _gone = answer.send(trim);
             drop(permit);
         });
-        let asked = self.inner.bell.ask(Request { keep, is_trial, answer });
+        let asked = self.inner.bell.ask(trim::Request { keep, is_trial, answer });
         asked.map_err(|_| CallError::Stopped)?;
         answered.await.map_err(|_| CallError::Stopped)
     }

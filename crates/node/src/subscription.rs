@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use broker::{AgentKey, SessionKey, Take};
 use message::DeliveryId;
+use smol_str::SmolStr;
 use tokio::sync::mpsc;
 
 use crate::handle::{Node, STREAM_LETTERS_MAX};
@@ -23,7 +24,7 @@ pub struct Wishes {
     /// For how long each is leased, in milliseconds.
     pub lease_ms: u64,
     /// By which gateway, for the receipt.
-    pub by: Arc<str>,
+    pub by: SmolStr,
 }
 
 /// A stream of letters. What was not read when it is dropped was never handed out.
@@ -75,14 +76,14 @@ impl Credit {
 }
 
 impl Wishes {
-    pub(crate) fn take(&self) -> Take<'_> {
+    pub(crate) fn take(&self) -> Take {
         Take {
             agent: self.agent,
             session: self.session,
             max: self.max,
             bytes_max: self.bytes_max,
             lease_ms: self.lease_ms,
-            by: &self.by,
+            by: self.by.clone(),
         }
     }
 }

@@ -54,13 +54,13 @@ impl Turn<'_> {
     }
 
     /// Tells whether a command would be refused now; nothing changes.
-    pub fn check(&mut self, command: &Command<'_>) -> Result<(), CallError> {
+    pub fn check(&mut self, command: &Command) -> Result<(), CallError> {
         let mut cx = Context { now: self.now, wall: self.wall, random: self.random };
         self.broker.decide(&mut cx, command).map(drop).map_err(CallError::Refused)
     }
 
     /// Carries a command out. What it gives back may leave the node only as the result of the call that it is part of.
-    pub fn execute(&mut self, command: &Command<'_>) -> Result<Reply, CallError> {
+    pub fn execute(&mut self, command: &Command) -> Result<Reply, CallError> {
         if let Some(bytes) = growth(command) {
             let bytes = self.batch.bytes() + bytes + OVERHEAD_BYTES;
             if bytes > self.room {
@@ -104,8 +104,8 @@ impl Turn<'_> {
     }
 
     /// Hands out to an agent now.
-    pub(crate) fn take(&mut self, take: &Take<'_>) -> Result<Vec<Letter>, CallError> {
-        match self.execute(&Command::Take(*take))? {
+    pub(crate) fn take(&mut self, take: &Take) -> Result<Vec<Letter>, CallError> {
+        match self.execute(&Command::Take(take.clone()))? {
             Reply::Taken(deliveries) => {
                 for delivery in &deliveries {
                     self.counters.dispatch.add(self.since(delivery.id.unix_millis()));
@@ -182,8 +182,8 @@ impl Turn<'_> {
 }
 
 /// Returns how much a write adds to the log; nothing for one that removes.
-fn written(write: &RecordWrite<'_>) -> Option<u64> {
-    match write.change {
+fn written(write: &RecordWrite) -> Option<u64> {
+    match &write.change {
         RecordChange::Set { document: Document::Here(body), .. } => Some(body.len() as u64 + WRITE_BYTES),
         RecordChange::Set { document: Document::OfMessage(_), .. } => Some(WRITE_BYTES),
         RecordChange::Remove => None,
@@ -194,7 +194,7 @@ fn written(write: &RecordWrite<'_>) -> Option<u64> {
 const STATE_BYTES: u64 = 4_096;
 
 /// Returns how much a command that brings new work adds to the log; nothing for one that finishes work.
-fn growth(command: &Command<'_>) -> Option<u64> {
+fn growth(command: &Command) -> Option<u64> {
     match command {
         Command::Accept(accept) => Some(accept.body.len() as u64),
         Command::Amend { body, .. } => Some(body.len() as u64),

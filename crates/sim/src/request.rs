@@ -2,12 +2,9 @@
 
 use std::rc::Rc;
 
-use broker::{
-    Accept, AgentKey, Command, Commit, Delay, Digest, Document, Door, EntryKey, Fingerprint, Identity, Nack,
-};
-use broker::{
-    RecordChange, RecordWrite, Register, Retention, Saying, SessionKey, StateChange, Swap, Take, Time,
-};
+use broker::{Accept, AgentKey, Command, Commit, Delay, Digest, Document, Door, EntryKey, Identity, Nack};
+use broker::{RecordChange, RecordWrite, Register, Retention, SessionKey, StateChange, Swap, Take, Time};
+use bytes::Bytes;
 use message::{Address, AgentName, AgentRef, Backoff, DeliveryId, Dialect, Guarantee, Kind, MessageId};
 use message::{PresenceState, Priority};
 
@@ -106,38 +103,7 @@ pub(crate) struct Sent {
     pub(crate) said: Option<Box<Said>>,
 }
 
-/// What a command borrows beside the request.
-#[derive(Clone, Copy)]
-struct Borrowed<'a> {
-    names: &'a [&'a str],
-    tick: u64,
-    writes: &'a [RecordWrite<'a>],
-    saying: Option<&'a Saying<'a>>,
-    changes: &'a json::Object<'a>,
-}
-
 impl Request {
-    /// Lends the request as a command; a write has the tick that is next.
-    pub(crate) fn with_command<R>(&self, tick: u64, run: impl FnOnce(&Command<'_>) -> R) -> R {
-        let mut names: Vec<&str> = Vec::new();
-        if let Request::Register { aliases, .. } = self {
-            names.extend(aliases.iter().map(String::as_str));
-        }
-        let writes = if let Request::Record(recorded) = self { vec![recorded.write()] } else { Vec::new() };
-        let saying = if let Request::Accept(sent) = self {
-            sent.said.as_ref().map(|said| said.saying())
-        } else {
-            None
-        };
-        let document =
-            if let Request::ChangeState(changed) = self { changed.document() } else { String::new() };
-        let changes = json::parse(document.as_bytes(), json::Limits::DOCUMENT).ok();
-        let changes = changes.as_ref().and_then(json::Value::as_object).cloned().unwrap_or_default();
-        let borrowed =
-            Borrowed { names: &names, tick, writes: &writes, saying: saying.as_ref(), changes: &changes };
-        run(&self.command(&borrowed))
-    }
-
     /// Tells whether it adds to what the bus holds, and so must be refused when there is no room.
     pub(crate) fn is_new_work(&self) -> bool {
         match self {
@@ -174,18 +140,21 @@ impl Request {
         }
     }
 
-    fn command<'a>(&'a self, borrowed: &Borrowed<'a>) -> Command<'a> {
-        let Borrowed { names: aliases, tick, writes, saying, changes } = *borrowed;
+    /// Makes a command of it; a write has the tick that is next.
+    pub(crate) fn command(&self, tick: u64) -> Command {
         match self {
-            Request::Register { name, .. } => {
-                Command::Register(Register { name, aliases, dialect: Dialect::Convoke, profile: b"" })
-            }
-            Request::Accept(sent) => Command::Accept(Box::new(sent.accept(saying))),
+            Request::Register { name, aliases } => Command::Register(Box::new(Register {
+                name: name.clone(),
+                aliases: aliases.iter().map(|alias| alias.as_str().into()).collect(),
+                dialect: Dialect::Convoke,
+                profile: Vec::new(),
+            })),
+            Request::Accept(sent) => Command::Accept(Box::new(sent.accept())),
             Request::Remove { agent } => Command::Remove { agent: *agent },
-            Request::Join { agent, address } => Command::Join { agent: *agent, address },
-            Request::Leave { agent, address } => Command::Leave { agent: *agent, address },
+            Request::Join { agent, address } => Command::Join { agent: *agent, address: address.clone() },
+            Request::Leave { agent, address } => Command::Leave { agent: *agent, address: address.clone() },
             Request::Presence { agent, state } => {
-                Command::SetPresence { agent: *agent, state: *state, detail: b"" }
+                Command::SetPresence { agent: *agent, state: *state, detail: Vec::new() }
             }
             Request::Connect { agent } => Command::OpenSession { agent: *agent, door: Door::ALL[0] },
             Request::Disconnect { session } => Command::CloseSession { session: *session },
@@ -193,11 +162,13 @@ impl Request {
             Request::Wake => Command::Wake,
             Request::Take(wish) => Command::Take(wish.take()),
             Request::Surface { agent, delivery } => {
-                Command::Surface { agent: *agent, delivery: *delivery, by: BY }
+                Command::Surface { agent: *agent, delivery: *delivery, by: BY.into() }
             }
-            Request::Ack { agent, delivery } => Command::Ack { agent: *agent, delivery: *delivery, by: BY },
+            Request::Ack { agent, delivery } => {
+                Command::Ack { agent: *agent, delivery: *delivery, by: BY.into() }
+            }
             Request::Process { agent, message } => {
-                Command::Process { agent: *agent, message: *message, by: BY }
+                Command::Process { agent: *agent, message: *message, by: BY.into() }
             }
             Request::Nack { agent, delivery, delay } => Command::Nack(nack(*agent, *delivery, *delay)),
             Request::Extend { agent, delivery, lease_ms } => {
@@ -206,71 +177,69 @@ impl Request {
             Request::Return { agent, delivery } => Command::Return { agent: *agent, delivery: *delivery },
             Request::Retract { message, by } => Command::Retract { message: *message, by: *by },
             Request::Amend { message, by, body } => {
-                Command::Amend { message: *message, by: *by, body: body.as_ref() }
+                Command::Amend { message: *message, by: *by, body: Bytes::copy_from_slice(body) }
             }
             Request::Resume { message } => Command::Resume { message: *message },
             Request::RetryDead { entry } => Command::RetryDead { entry: *entry },
             Request::DropDead { entry } => Command::DropDead { entry: *entry },
             Request::EndWait { message } => Command::EndWait { message: *message },
             Request::Tune(retention) => Command::Tune(*retention),
-            Request::ChangeState(changed) => Command::ChangeState(StateChange {
+            Request::ChangeState(changed) => Command::ChangeState(Box::new(StateChange {
                 by: changed.by,
                 operation: changed.operation,
                 entity: changed.entity,
-                id: &changed.id,
-                changes,
+                id: changed.id.as_str().into(),
+                changes: changed.changes(),
                 version: changed.version,
-            }),
+            })),
             Request::JudgeGate { gate, by, approved } => {
-                Command::JudgeGate { gate: *gate, by: *by, approved: *approved, reason: "" }
+                Command::JudgeGate { gate: *gate, by: *by, approved: *approved, reason: "".into() }
             }
-            Request::Equip { agent, capabilities } => Command::Equip { agent: *agent, capabilities },
+            Request::Equip { agent, capabilities } => {
+                let capabilities = capabilities.iter().map(|text| (*text).into()).collect();
+                Command::Equip { agent: *agent, capabilities }
+            }
             Request::Fit { agent, quality, from } => {
                 Command::Fit { agent: *agent, quality: *quality, from: *from }
             }
-            Request::Record(Recorded { repo, .. }) => {
-                let commit = Digest([0; 32]);
-                Command::Commit(Commit { repo: *repo, swap: None, commit, tick, writes })
+            Request::Record(recorded) => {
+                let (repo, commit, writes) = (recorded.repo, Digest([0; 32]), vec![recorded.write()]);
+                Command::Commit(Box::new(Commit { repo, swap: None, commit, tick, writes }))
             }
         }
     }
 }
 
 impl Recorded {
-    fn write(&self) -> RecordWrite<'_> {
+    fn write(&self) -> RecordWrite {
         let set = |document, message| {
-            let (cid, blobs) = (Digest([0; 32]), &[][..]);
+            let (cid, blobs) = (Digest([0; 32]), Vec::new());
             RecordChange::Set { cid, document, message, blobs }
         };
         let change = match &self.how {
-            Recording::Here(body) => set(Document::Here(body), None),
+            Recording::Here(body) => set(Document::Here(Bytes::copy_from_slice(body)), None),
             Recording::OfMessage(id) => set(Document::OfMessage(*id), Some(*id)),
             Recording::Remove => RecordChange::Remove,
         };
         let (collection, key) = self.name;
-        RecordWrite { collection, key, swap: Swap::Anything, change }
+        RecordWrite { collection: collection.into(), key: key.into(), swap: Swap::Anything, change }
     }
 }
 
 impl TakeWish {
-    fn take(&self) -> Take<'static> {
+    fn take(&self) -> Take {
         Take {
             agent: self.agent,
             session: self.session,
             max: self.max,
             bytes_max: self.bytes_max,
             lease_ms: self.lease_ms,
-            by: BY,
+            by: BY.into(),
         }
     }
 }
 
 impl Sent {
-    /// Returns what the document says, which is what its repeat must say too.
-    pub(crate) fn fingerprint(&self) -> Fingerprint {
-        Fingerprint::of(&[self.body.as_ref()])
-    }
-
     /// Makes what the bus itself sends; what it says, nobody outside knows.
     pub(crate) fn notice(kind: Kind, priority: Priority) -> Self {
         Sent {
@@ -299,40 +268,38 @@ impl Sent {
         }
     }
 
-    fn accept<'a>(&'a self, saying: Option<&'a Saying<'a>>) -> Accept<'a> {
+    fn accept(&self) -> Accept {
+        let native_id = self.native_id.as_deref();
+        let identity = native_id.map_or(Identity::Content, |id| Identity::Native(id.into()));
+        let body = Bytes::copy_from_slice(&self.body);
         Accept {
-            from: self.from,
-            to: &self.to,
-            kind: self.kind,
             priority: self.priority,
             guarantee: self.guarantee,
-            identity: self.native_id.as_deref().map_or(Identity::Content, Identity::Native),
-            fingerprint: self.fingerprint(),
-            task: self.task,
-            thread: self.thread,
-            reply_to: self.reply_to.as_deref(),
+            task: self.task.map(Into::into),
+            thread: self.thread.map(Into::into),
+            reply_to: self.reply_to.as_deref().map(Into::into),
             created: self.created,
             expires: self.expires,
             lifetime_ms: self.lifetime_ms,
             timeout_ms: self.timeout_ms,
             retries: self.retries,
             backoff: self.backoff,
-            fallback: &self.fallback,
+            fallback: self.fallback.clone(),
             wait_ms: self.wait_ms,
             live_only: self.live_only,
             hold: self.hold,
-            saying,
+            intent: self.said.as_ref().map(|said| Box::new(said.intent())),
             hops: self.hops,
-            body: &self.body,
+            ..Accept::new(self.from, self.to.clone(), self.kind, identity, body)
         }
     }
 }
 
-fn nack(agent: AgentKey, delivery: DeliveryId, delay: NackDelay) -> Nack<'static> {
+fn nack(agent: AgentKey, delivery: DeliveryId, delay: NackDelay) -> Nack {
     let delay = match delay {
         NackDelay::Backoff => Delay::Backoff,
         NackDelay::Ms(ms) => Delay::Ms(ms),
         NackDelay::Never => Delay::Never,
     };
-    Nack { agent, delivery, reason: "not now", delay }
+    Nack { agent, delivery, reason: "not now".into(), delay }
 }

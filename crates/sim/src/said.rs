@@ -1,6 +1,7 @@
 //! What somebody says about work, and changes of the shared state; both own what they carry.
 
-use broker::{AgentKey, Blocker, Entity, HelpAnswer, Micros, Operation, Saying, Time};
+use broker::{AgentKey, Blocker, Entity, HelpAnswer, Micros, Operation, TaskIntent, Time};
+use json::Object;
 use message::{Address, PresenceState, Severity, TaskStatus};
 
 use crate::rules::Rules;
@@ -28,10 +29,10 @@ pub(crate) struct Said {
 
 impl Said {
     /// Lends it as the broker wants it.
-    pub(crate) fn saying(&self) -> Saying<'_> {
-        Saying {
-            dependencies: self.dependencies.clone(),
-            capabilities: self.capabilities.clone(),
+    pub(crate) fn intent(&self) -> TaskIntent {
+        TaskIntent {
+            dependencies: self.dependencies.iter().map(|name| (*name).into()).collect(),
+            capabilities: self.capabilities.iter().map(|name| (*name).into()).collect(),
             deadline: self.deadline,
             budget: self.budget.map(Micros),
             tokens_max: self.tokens_max,
@@ -46,7 +47,7 @@ impl Said {
             accepts: self.accepts,
             urgency: self.urgency,
             answer: self.answer,
-            ..Saying::default()
+            ..TaskIntent::default()
         }
     }
 }
@@ -89,8 +90,16 @@ pub(crate) enum Changing {
 }
 
 impl Changed {
+    /// Returns what changes, as the broker wants it.
+    pub(crate) fn changes(&self) -> Object<'static> {
+        let document = self.document();
+        let changes = json::parse(document.as_bytes(), json::Limits::DOCUMENT);
+        let changes = changes.expect("the document of a change is JSON").into_owned();
+        changes.as_object().cloned().expect("the document of a change is an object")
+    }
+
     /// Writes what changes as a document.
-    pub(crate) fn document(&self) -> String {
+    fn document(&self) -> String {
         match &self.what {
             Changing::Note => r#"{"note":"x"}"#.to_owned(),
             Changing::Status(status) => format!(r#"{{"status":"{status}"}}"#),

@@ -46,10 +46,11 @@ impl Bus {
         let mut agents = Vec::new();
         for name in load.names() {
             let mut context = Context { now: START, wall: START, random: &mut random };
-            let register = Register { name, aliases: &[], dialect: Dialect::Convoke, profile: b"{}" };
-            let command = Command::Register(register);
+            let (name, aliases, profile) = (name.clone(), Vec::new(), b"{}".to_vec());
+            let register = Register { name, aliases, dialect: Dialect::Convoke, profile };
+            let command = Command::Register(Box::new(register));
             let reply = broker.execute(&mut context, &command, &mut effects, write)?;
-            let Reply::Agent(agent) = reply else { bail!("registering {name} gave {reply:?}") };
+            let Reply::Agent(agent) = reply else { bail!("registering gave {reply:?}") };
             agents.push(agent);
         }
         effects.clear();
@@ -85,7 +86,8 @@ impl Bus {
         let now = self.now();
         let agent = self.agents[self.turn];
         let mut context = Context { now, wall: now, random: &mut self.random };
-        let take = Take { agent, session: None, max, bytes_max: 1 << 30, lease_ms: LEASE_MS, by: "http" };
+        let take =
+            Take { agent, session: None, max, bytes_max: 1 << 30, lease_ms: LEASE_MS, by: "http".into() };
         let reply = self.broker.execute(&mut context, &Command::Take(take), &mut self.effects, write)?;
         self.effects.clear();
         let Reply::Taken(deliveries) = reply else { bail!("taking gave {reply:?}") };
@@ -98,7 +100,7 @@ impl Bus {
         let now = self.now();
         let Held { agent, delivery } = held;
         let mut context = Context { now, wall: now, random: &mut self.random };
-        let command = Command::Ack { agent, delivery, by: "http" };
+        let command = Command::Ack { agent, delivery, by: "http".into() };
         self.broker.execute(&mut context, &command, &mut self.effects, write)?;
         self.effects.clear();
         Ok(())

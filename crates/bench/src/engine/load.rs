@@ -2,7 +2,8 @@
 
 use anyhow::Context as _;
 use broker::{Accept, AgentKey, Fingerprint, Identity, Limits, Random, Retries, Settings, Time};
-use message::{Address, AgentName, Guarantee, Kind, Priority};
+use bytes::Bytes;
+use message::{Address, AgentName, Kind, Priority};
 
 /// The size of a body.
 pub(crate) const BODY_BYTES: usize = 1024;
@@ -48,7 +49,7 @@ pub(crate) struct Load {
     tasks: Tasks,
     /// The name of each agent, and the same as an address; senders first.
     names: Vec<(AgentName, [Address; 1])>,
-    bodies: Vec<(Vec<u8>, Fingerprint)>,
+    bodies: Vec<(Bytes, Fingerprint)>,
     /// How many messages there were.
     count: u64,
     native_id: String,
@@ -109,7 +110,7 @@ impl Load {
         let body = |_| {
             let body: Vec<u8> = (0..BODY_BYTES / 8).flat_map(|_| dice.next().to_le_bytes()).collect();
             let fingerprint = Fingerprint::of(&[&body]);
-            (body, fingerprint)
+            (Bytes::from(body), fingerprint)
         };
         Ok(Load {
             crowd,
@@ -127,7 +128,7 @@ impl Load {
     }
 
     /// Makes the next message. Agents have these keys; the message goes to that one of them.
-    pub(crate) fn next(&mut self, agents: &[AgentKey], to: usize, wall: Time) -> Box<Accept<'_>> {
+    pub(crate) fn next(&mut self, agents: &[AgentKey], to: usize, wall: Time) -> Box<Accept> {
         let number = self.count;
         self.count += 1;
         self.native_id.clear();
@@ -143,31 +144,16 @@ impl Load {
             push_number(&mut self.task, "task-", task);
         }
         let (body, fingerprint) = &self.bodies[number as usize % BODIES];
+        let from = agents[number as usize % self.crowd.senders as usize];
+        let identity = Identity::Native(self.native_id.as_str().into());
         Box::new(Accept {
-            from: agents[number as usize % self.crowd.senders as usize],
-            to: &self.names[to].1,
-            kind: Kind::Note,
             priority: PRIORITIES[number as usize % PRIORITIES.len()],
-            guarantee: Guarantee::AtLeastOnce,
-            identity: Identity::Native(&self.native_id),
             fingerprint: *fingerprint,
-            task: task.map(|_| self.task.as_str()),
-            thread: None,
-            reply_to: None,
+            task: task.map(|_| self.task.as_str().into()),
             created: Some(wall),
-            expires: None,
             // No two of them end together, as in life.
             lifetime_ms: Some(LIFETIME_MS + number % 10_007),
-            timeout_ms: None,
-            retries: None,
-            backoff: None,
-            fallback: &[],
-            wait_ms: None,
-            live_only: false,
-            hold: false,
-            hops: 0,
-            body,
-            saying: None,
+            ..Accept::new(from, self.names[to].1.to_vec(), Kind::Note, identity, body.clone())
         })
     }
 }

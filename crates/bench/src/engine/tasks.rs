@@ -4,7 +4,7 @@ use anyhow::{Context as _, bail};
 use broker::{
     Accept, AgentKey, Broker, Command, Context, Effects, Fingerprint, Identity, Register, Reply, Time,
 };
-use message::{Address, AgentName, Dialect, Guarantee, Kind, Priority};
+use message::{Address, AgentName, Dialect, Kind};
 use serde_json::{Value, json};
 
 use super::load::{Dice, settings};
@@ -63,8 +63,9 @@ impl Workshop {
     }
 
     fn register(&mut self, name: &AgentName) -> anyhow::Result<()> {
-        let register = Register { name, aliases: &[], dialect: Dialect::Convoke, profile: b"{}" };
-        let Reply::Agent(agent) = self.execute(&Command::Register(register))? else {
+        let (aliases, profile) = (Vec::new(), b"{}".to_vec());
+        let register = Register { name: name.clone(), aliases, dialect: Dialect::Convoke, profile };
+        let Reply::Agent(agent) = self.execute(&Command::Register(Box::new(register)))? else {
             bail!("{name} is not registered")
         };
         self.agents.push(agent);
@@ -93,35 +94,17 @@ impl Workshop {
     fn say(&mut self, from: AgentKey, to: &[Address], kind: Kind, task: &str) -> anyhow::Result<()> {
         self.said += 1;
         let native_id = format!("said-{}", self.said);
+        let fingerprint = Fingerprint::of(&[native_id.as_bytes()]);
+        let identity = Identity::Native(native_id.into());
         let accept = Accept {
-            from,
-            to,
-            kind,
-            priority: Priority::Normal,
-            guarantee: Guarantee::AtLeastOnce,
-            identity: Identity::Native(&native_id),
-            fingerprint: Fingerprint::of(&[native_id.as_bytes()]),
-            task: Some(task),
-            thread: None,
-            reply_to: None,
-            created: None,
-            expires: None,
-            lifetime_ms: None,
-            timeout_ms: None,
-            retries: None,
-            backoff: None,
-            fallback: &[],
-            wait_ms: None,
-            live_only: false,
-            hold: false,
-            hops: 0,
-            body: b"{}",
-            saying: None,
+            fingerprint,
+            task: Some(task.into()),
+            ..Accept::new(from, to.to_vec(), kind, identity, b"{}"[..].into())
         };
         self.execute(&Command::Accept(Box::new(accept))).map(|_| ())
     }
 
-    fn execute(&mut self, command: &Command<'_>) -> anyhow::Result<Reply> {
+    fn execute(&mut self, command: &Command) -> anyhow::Result<Reply> {
         let mut context = Context { now: NOW, wall: NOW, random: &mut self.random };
         let reply = self.broker.execute(&mut context, command, &mut self.effects, &mut |_, _, _| {})?;
         self.effects.clear();

@@ -22,17 +22,17 @@ pub(super) struct Targets<'a> {
 impl Broker {
     pub(super) fn resolve<'a>(
         &self,
-        accept: &Accept<'a>,
+        accept: &'a Accept,
         cautions: &mut Vec<Caution>,
     ) -> Result<Targets<'a>, Refusal> {
         let mut targets = Targets {
             events: Vec::with_capacity(1),
             list: Vec::with_capacity(accept.to.len()),
-            fallback: self.fallbacks(accept.fallback),
+            fallback: self.fallbacks(&accept.fallback),
             made: Vec::new(),
         };
         let mut vacant = self.entries.vacant().map(EntryKey);
-        for address in accept.to {
+        for address in &accept.to {
             let entry = vacant.next().unwrap_or(EntryKey(u32::MAX));
             let target = match address {
                 Address::Agent(agent) => self.to_agent(accept, agent, entry, &mut targets)?,
@@ -68,7 +68,7 @@ impl Broker {
 
     fn to_agent<'a>(
         &self,
-        accept: &Accept<'a>,
+        accept: &'a Accept,
         wanted: &'a AgentRef,
         entry: EntryKey,
         targets: &mut Targets<'a>,
@@ -116,7 +116,7 @@ impl Broker {
 
     fn to_group<'a>(
         &self,
-        accept: &Accept<'a>,
+        accept: &'a Accept,
         address: &Address,
         entry: EntryKey,
         targets: &mut Targets<'a>,
@@ -170,7 +170,7 @@ impl Broker {
     }
 
     /// Refuses what the recipient has no room for. A topic or channel has room: its oldest post makes place.
-    fn check_room(&self, accept: &Accept<'_>, target: &Target<'_>) -> Result<(), Refusal> {
+    fn check_room(&self, accept: &Accept, target: &Target<'_>) -> Result<(), Refusal> {
         let (mailbox, recipient) = match target {
             Target::Agent { agent, session: Some(session), .. } => (Mailbox::Session(*session), *agent),
             Target::Agent { agent, .. } | Target::Instead { agent, .. } => (Mailbox::Agent(*agent), *agent),

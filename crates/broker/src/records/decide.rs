@@ -10,7 +10,7 @@ use crate::{Commit, Digest, Document, Event, RecordChange, RecordSet, RecordWrit
 
 impl Broker {
     /// Tells why a commit would be refused, if it would.
-    pub fn check_commit(&self, commit: &Commit<'_>) -> Result<(), Refusal> {
+    pub fn check_commit(&self, commit: &Commit) -> Result<(), Refusal> {
         self.agent_at(commit.repo)?;
         let repo = self.records.repos.get(&commit.repo);
         let last = repo.map(|repo| repo.commit);
@@ -19,11 +19,12 @@ impl Broker {
         }
         let mut names = BTreeSet::new();
         let mut added = 0_u64;
-        for write in commit.writes {
-            if !names.insert((write.collection, write.key)) {
+        for write in &commit.writes {
+            if !names.insert((&write.collection, &write.key)) {
                 return Err(Refusal::RecordTwice { name: format!("{}/{}", write.collection, write.key) });
             }
-            let found = repo.and_then(|repo| repo.get(write.collection, write.key)).map(|record| record.cid);
+            let found =
+                repo.and_then(|repo| repo.get(&write.collection, &write.key)).map(|record| record.cid);
             self.check_write(write, found)?;
             added += u64::from(found.is_none() && matches!(write.change, RecordChange::Set { .. }));
         }
@@ -34,9 +35,9 @@ impl Broker {
         Ok(())
     }
 
-    fn check_write(&self, write: &RecordWrite<'_>, found: Option<Digest>) -> Result<(), Refusal> {
+    fn check_write(&self, write: &RecordWrite, found: Option<Digest>) -> Result<(), Refusal> {
         for (what, text, bytes_max) in
-            [("collection", write.collection, COLLECTION_BYTES_MAX), ("rkey", write.key, KEY_BYTES_MAX)]
+            [("collection", &write.collection, COLLECTION_BYTES_MAX), ("rkey", &write.key, KEY_BYTES_MAX)]
         {
             let bytes = text.len();
             if bytes > bytes_max {
@@ -50,7 +51,7 @@ impl Broker {
             (Swap::Is(cid), found) if found == cid => {}
             (Swap::Is(_), found) => return Err(Refusal::Swapped { found }),
         }
-        if let RecordChange::Set { document: Document::Here(body), .. } = write.change {
+        if let RecordChange::Set { document: Document::Here(body), .. } = &write.change {
             let (bytes, bytes_max) = (body.len() as u64, self.settings.limits.body_bytes_max);
             if bytes > bytes_max.min(u32::MAX.into()) {
                 return Err(Refusal::TooLarge { bytes, bytes_max });
@@ -59,11 +60,11 @@ impl Broker {
         Ok(())
     }
 
-    pub(crate) fn commit_records<'a>(&self, commit: &Commit<'a>) -> Decided<'a> {
+    pub(crate) fn commit_records<'a>(&self, commit: &'a Commit) -> Decided<'a> {
         self.check_commit(commit)?;
         let rev = commit.tick.saturating_add((commit.writes.len() as u64).saturating_sub(1));
         let mut events = Vec::with_capacity(commit.writes.len());
-        for (tick, write) in (commit.tick..).zip(commit.writes) {
+        for (tick, write) in (commit.tick..).zip(&commit.writes) {
             events.extend(self.written(commit, write, (tick, rev))?);
         }
         Ok(Decision::done(events))
@@ -72,14 +73,14 @@ impl Broker {
     /// Returns the event of one write; none where there is nothing to be removed.
     fn written<'a>(
         &self,
-        commit: &Commit<'a>,
-        write: &RecordWrite<'a>,
+        commit: &'a Commit,
+        write: &'a RecordWrite,
         (tick, rev): (u64, u64),
     ) -> Result<Option<Event<'a>>, Refusal> {
         let (repo, digest) = (commit.repo, commit.commit);
-        let RecordWrite { collection, key, .. } = *write;
+        let (collection, key) = (&*write.collection, &*write.key);
         let found = self.records.repos.get(&repo).and_then(|repo| repo.get(collection, key));
-        match write.change {
+        match &write.change {
             RecordChange::Remove => Ok(found.map(|record| Event::RecordRemoved {
                 repo,
                 collection,
@@ -91,9 +92,9 @@ impl Broker {
             })),
             RecordChange::Set { cid, document, message, blobs } => {
                 let (place, bytes, body) = match document {
-                    Document::Here(body) => (None, body.len(), body),
+                    Document::Here(body) => (None, body.len(), &**body),
                     Document::OfMessage(id) => {
-                        let (place, bytes) = self.body_of(id)?;
+                        let (place, bytes) = self.body_of(*id)?;
                         (Some(place), bytes as usize, &b""[..])
                     }
                 };
@@ -101,13 +102,13 @@ impl Broker {
                     repo,
                     collection,
                     key,
-                    cid,
+                    cid: *cid,
                     tick,
                     rev,
                     commit: digest,
                     is_new: found.is_none(),
-                    message,
-                    blobs: blobs.to_vec(),
+                    message: *message,
+                    blobs: blobs.clone(),
                     place,
                     bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
                     body,

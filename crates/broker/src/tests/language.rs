@@ -28,17 +28,15 @@ mod work;
 
 use std::collections::BTreeMap;
 
-use message::{
-    Address, AgentRef, Backoff, DeliveryId, Guarantee, Kind, MessageId, PresenceState, Priority, Seq,
-};
+use message::{Address, Backoff, DeliveryId, Guarantee, Kind, MessageId, PresenceState, Priority, Seq};
 
 use crate::tests::settings;
 use crate::tests::show;
 use crate::tests::world::{Outcome, START_MS, World};
 use crate::{
     Accept, AgentKey, Command, Commit, Delay, Digest, Document, Door, Effect, EntryKey, Fingerprint, Holder,
-    Identity, Nack, RecordChange, RecordName, RecordWrite, Register, Reply, Retention, Saying, SessionKey,
-    Swap, Take, Time,
+    Identity, Nack, RecordChange, RecordName, RecordWrite, Register, Reply, Retention, SessionKey, Swap,
+    Take, TaskIntent, Time,
 };
 
 /// Runs a scenario, and remembers what its words stand for.
@@ -52,13 +50,9 @@ pub(crate) struct Stage {
 }
 
 /// What `send` says beyond sender, recipients and label.
-struct Send<'a> {
-    accept: Accept<'a>,
-    to: Vec<Address>,
-    fallback: Vec<AgentRef>,
-    reply_to: Option<String>,
-    body: Vec<u8>,
-    saying: Saying<'a>,
+struct Send {
+    accept: Accept,
+    intent: TaskIntent,
 }
 
 impl Stage {
@@ -117,11 +111,11 @@ impl Stage {
         match verb {
             "agent" => self.register(words),
             "remove" => self.run(&Command::Remove { agent: self.agent(words[0]) }),
-            "join" => self.run(&Command::Join { agent: self.agent(words[0]), address: &address(words[1]) }),
-            "leave" => self.run(&Command::Leave { agent: self.agent(words[0]), address: &address(words[1]) }),
+            "join" => self.run(&Command::Join { agent: self.agent(words[0]), address: address(words[1]) }),
+            "leave" => self.run(&Command::Leave { agent: self.agent(words[0]), address: address(words[1]) }),
             "presence" => {
                 let state = PresenceState::from_name(words[1]).expect("a presence");
-                self.run(&Command::SetPresence { agent: self.agent(words[0]), state, detail: b"" })
+                self.run(&Command::SetPresence { agent: self.agent(words[0]), state, detail: Vec::new() })
             }
             "open" => {
                 let door = Door::ALL.into_iter().find(|door| format!("{door:?}").to_lowercase() == words[1]);
@@ -137,7 +131,7 @@ impl Stage {
             }
             "amend" => {
                 let (by, message) = (self.agent(words[0]), self.message(words[1]));
-                self.run(&Command::Amend { message, by, body: words[2].as_bytes() })
+                self.run(&Command::Amend { message, by, body: words[2].to_owned().into() })
             }
             "resume" => self.run(&Command::Resume { message: self.message(words[0]) }),
             "endwait" => self.run(&Command::EndWait { message: self.message(words[0]) }),
@@ -145,8 +139,8 @@ impl Stage {
                 let message = self.world.broker.find(self.message(words[0])).expect("it is remembered");
                 let known = self.world.broker.message(message).expect("it is remembered");
                 let place = words.get(1).map_or(known.body, |place| Seq(place.parse().expect("a place")));
-                let body = vec![b'x'; known.bytes as usize];
-                self.run(&Command::Carry { of: &Holder::Message(message), place, body: &body })
+                let body = vec![b'x'; known.bytes as usize].into();
+                self.run(&Command::Carry { of: Holder::Message(message), place, body })
             }
             "carryrecord" => {
                 let (repo, (collection, key)) = (self.agent(words[0]), named(words[1]));
@@ -154,13 +148,13 @@ impl Stage {
                 let found = found.and_then(|found| found.get(collection, key));
                 let (known, bytes) = found.map_or((Seq(0), 0), |it| (it.body, it.bytes));
                 let place = words.get(2).map_or(known, |place| Seq(place.parse().expect("a place")));
-                let body = vec![b'x'; bytes as usize];
+                let body = vec![b'x'; bytes as usize].into();
                 let of = RecordName { repo, collection: collection.into(), key: key.into() };
-                self.run(&Command::Carry { of: &Holder::Record(of), place, body: &body })
+                self.run(&Command::Carry { of: Holder::Record(of), place, body })
             }
             "process" => {
                 let (agent, message) = (self.agent(words[0]), self.message(words[1]));
-                self.run(&Command::Process { agent, message, by: "test" })
+                self.run(&Command::Process { agent, message, by: "test".into() })
             }
             "judge" | "equip" | "fit" | "change" => work::command(self, verb, words),
             "revive" => self.run(&Command::RetryDead { entry: self.dead(words) }),
@@ -173,8 +167,8 @@ impl Stage {
         let agent = self.agent(words[0]);
         let delivery = self.delivery(agent, words[1]);
         match verb {
-            "surface" => self.run(&Command::Surface { agent, delivery, by: "test" }),
-            "ack" => self.run(&Command::Ack { agent, delivery, by: "test" }),
+            "surface" => self.run(&Command::Surface { agent, delivery, by: "test".into() }),
+            "ack" => self.run(&Command::Ack { agent, delivery, by: "test".into() }),
             "return" => self.run(&Command::Return { agent, delivery }),
             "extend" => self.run(&Command::Extend { agent, delivery, lease_ms: number(words[2]) }),
             "nack" => {
@@ -187,7 +181,7 @@ impl Stage {
                         None => reason.push(*word),
                     }
                 }
-                self.run(&Command::Nack(Nack { agent, delivery, reason: &reason.join(" "), delay }))
+                self.run(&Command::Nack(Nack { agent, delivery, reason: reason.join(" ").into(), delay }))
             }
             _ => panic!("no command is called `{verb}`"),
         }
@@ -196,7 +190,8 @@ impl Stage {
     fn register(&mut self, words: &[&str]) -> Vec<String> {
         let name = words[0].parse().expect("a name");
         let dialect = message::Dialect::Convoke;
-        self.run(&Command::Register(Register { name: &name, aliases: &words[1..], dialect, profile: b"" }))
+        let aliases = words[1..].iter().map(|word| (*word).into()).collect();
+        self.run(&Command::Register(Box::new(Register { name, aliases, dialect, profile: Vec::new() })))
     }
 
     fn send(&mut self, words: &[&str]) -> Vec<String> {
@@ -205,16 +200,14 @@ impl Stage {
             let (name, value) = option(word);
             if name == "re" {
                 let known = self.labels.get(value).map(MessageId::to_string);
-                send.reply_to = Some(known.unwrap_or_else(|| value.to_owned()));
+                send.accept.reply_to = Some(known.unwrap_or_else(|| value.to_owned()).into());
             } else {
                 send.option(name, value, self.world.wall);
             }
         }
-        let Send { mut accept, to, fallback, reply_to, body, saying } = send;
-        accept.saying = Some(&saying);
-        (accept.to, accept.fallback, accept.body) = (&to, &fallback, &body);
-        accept.reply_to = reply_to.as_deref();
-        accept.fingerprint = Fingerprint::of(&[&body]);
+        let Send { mut accept, intent } = send;
+        accept.intent = Some(Box::new(intent));
+        accept.fingerprint = Fingerprint::of(&[&accept.body]);
         let outcome = self.world.run(&Command::Accept(Box::new(accept)));
         if let Ok(Reply::Accepted(receipted)) = &outcome.reply
             && !receipted.duplicate
@@ -254,26 +247,27 @@ impl Stage {
             let ((collection, key), mut options) = (named(name), value.split(','));
             let text = options.next().unwrap_or_default();
             commit = digest(text);
-            let (mut before, mut blobs, mut message) = (Swap::Anything, &[][..], None);
+            let (mut before, mut blobs, mut message) = (Swap::Anything, Vec::new(), None);
             for (name, value) in options.map(option) {
                 match name {
                     "new" => before = Swap::Nothing,
                     "old" => before = Swap::Something,
                     "is" => before = Swap::Is(Some(digest(value)).filter(|_| !value.is_empty())),
-                    "blob" => blobs = &[Digest([7; 32])][..],
+                    "blob" => blobs = vec![Digest([7; 32])],
                     "message" => message = Some(self.message(value)),
                     _ => panic!("`write` has no option `{name}`"),
                 }
             }
-            let document = message.map_or(Document::Here(text.as_bytes()), Document::OfMessage);
+            let document = message.map_or(Document::Here(text.to_owned().into()), Document::OfMessage);
             let change = match text {
                 "gone" => RecordChange::Remove,
                 _ => RecordChange::Set { cid: digest(text), document, message, blobs },
             };
+            let (collection, key) = (collection.into(), key.into());
             writes.push(RecordWrite { collection, key, swap: before, change });
         }
         let tick = self.world.broker.next_tick(Time(self.world.now));
-        self.run(&Command::Commit(Commit { repo, swap, commit, tick, writes: &writes }))
+        self.run(&Command::Commit(Box::new(Commit { repo, swap, commit, tick, writes })))
     }
 
     fn take(&mut self, words: &[&str]) -> Vec<String> {
@@ -281,7 +275,8 @@ impl Stage {
             Some((name, _)) => (self.agent(name), Some(self.session(words[0]))),
             None => (self.agent(words[0]), None),
         };
-        let mut take = Take { agent, session, max: 100, bytes_max: u64::MAX, lease_ms: 60_000, by: "test" };
+        let mut take =
+            Take { agent, session, max: 100, bytes_max: u64::MAX, lease_ms: 60_000, by: "test".into() };
         for (name, value) in words[1..].iter().map(|word| option(word)) {
             match name {
                 "max" => take.max = number(value) as u32,
@@ -352,7 +347,7 @@ impl Stage {
         }
     }
 
-    pub(crate) fn run(&mut self, command: &Command<'_>) -> Vec<String> {
+    pub(crate) fn run(&mut self, command: &Command) -> Vec<String> {
         let outcome = self.world.run(command);
         self.told(outcome)
     }
@@ -408,55 +403,25 @@ impl Stage {
     }
 }
 
-impl<'a> Send<'a> {
-    fn new(from: AgentKey, to: &str, label: &'a str) -> Self {
-        let accept = Accept {
-            from,
-            to: &[],
-            kind: Kind::Note,
-            priority: Priority::Normal,
-            guarantee: Guarantee::AtLeastOnce,
-            identity: Identity::Native(label),
-            fingerprint: Fingerprint::default(),
-            task: None,
-            thread: None,
-            reply_to: None,
-            created: None,
-            expires: None,
-            lifetime_ms: None,
-            timeout_ms: None,
-            retries: None,
-            backoff: None,
-            fallback: &[],
-            wait_ms: None,
-            live_only: false,
-            hold: false,
-            hops: 0,
-            body: &[],
-            saying: None,
-        };
+impl Send {
+    fn new(from: AgentKey, to: &str, label: &str) -> Self {
         let to = to.split(',').filter(|to| !to.is_empty()).map(address).collect();
-        Send {
-            accept,
-            to,
-            fallback: Vec::new(),
-            reply_to: None,
-            body: label.into(),
-            saying: Saying::default(),
-        }
+        let identity = Identity::Native(label.into());
+        let accept = Accept::new(from, to, Kind::Note, identity, label.to_owned().into());
+        Send { accept, intent: TaskIntent::default() }
     }
 
-    fn option(&mut self, name: &str, value: &'a str, wall: u64) {
+    fn option(&mut self, name: &str, value: &str, wall: u64) {
         let moment = || Time(wall.saturating_add_signed(value.parse().expect("milliseconds from now")));
         let accept = &mut self.accept;
         match name {
             "kind" => accept.kind = Kind::from_name(value).expect("a kind"),
             "pri" => accept.priority = Priority::from_name(value).expect("a priority"),
             "once" => accept.guarantee = Guarantee::AtMostOnce,
-            "id" => accept.identity = Identity::Native(value),
+            "id" => accept.identity = Identity::Native(value.into()),
             "content" => accept.identity = Identity::Content,
-            "task" => accept.task = Some(value),
-            "thread" => accept.thread = Some(value),
+            "task" => accept.task = Some(value.into()),
+            "thread" => accept.thread = Some(value.into()),
             "created" => accept.created = Some(moment()),
             "expires" => accept.expires = Some(moment()),
             "life" => accept.lifetime_ms = Some(number(value)),
@@ -464,15 +429,15 @@ impl<'a> Send<'a> {
             "retries" => accept.retries = Some(number(value) as u32),
             "backoff" => accept.backoff = Backoff::from_name(value),
             "fallback" => {
-                self.fallback = value.split(',').map(|name| name.parse().expect("an agent")).collect();
+                accept.fallback = value.split(',').map(|name| name.parse().expect("an agent")).collect();
             }
             "wait" => accept.wait_ms = Some(number(value)),
             "live" => accept.live_only = true,
             "hold" => accept.hold = true,
             "hops" => accept.hops = number(value) as u8,
-            "body" => self.body = value.into(),
-            "size" => self.body = vec![b'x'; number(value) as usize],
-            _ => work::option(&mut self.saying, name, value, wall),
+            "body" => accept.body = value.to_owned().into(),
+            "size" => accept.body = vec![b'x'; number(value) as usize].into(),
+            _ => work::option(&mut self.intent, name, value, wall),
         }
     }
 }

@@ -54,8 +54,14 @@ fn take_all(world: &mut World) -> BTreeSet<(Seq, AgentKey)> {
     world.run(&Command::Restart);
     let agents: Vec<AgentKey> = world.broker.agents().map(|agent| agent.agent).collect();
     for agent in agents {
-        let take =
-            Take { agent, session: None, max: 1_000, bytes_max: u64::MAX, lease_ms: 60_000, by: "test" };
+        let take = Take {
+            agent,
+            session: None,
+            max: 1_000,
+            bytes_max: u64::MAX,
+            lease_ms: 60_000,
+            by: "test".into(),
+        };
         drop(world.run(&Command::Take(take)).reply);
     }
     let events = world.log[from..].iter().map(|record| Event::decode(record).expect("it can be read").1);

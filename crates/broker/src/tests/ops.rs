@@ -10,7 +10,8 @@ use crate::tests::world::{Outcome, World};
 use crate::{
     Accept, AgentKey, Blocker, Command, Commit, Delay, Digest, Document, Door, Effect, Entity, EntryKey,
     Fingerprint, HelpAnswer, Holder, Identity, Living, LookFrom, MessageKey, Micros, Nack, Operation,
-    RecordChange, RecordWrite, Register, Reply, Retention, Saying, SessionKey, StateChange, Swap, Take, Time,
+    RecordChange, RecordWrite, Register, Reply, Retention, SessionKey, StateChange, Swap, Take, TaskIntent,
+    Time,
 };
 
 const NAMES: [&str; 5] = ["ann", "bob", "cid", "dan", "eve"];
@@ -76,14 +77,14 @@ impl Op {
                 world.run(&Command::Remove { agent: self.agent() });
             }
             3..=4 => {
-                world.run(&Command::Join { agent: self.agent(), address: &self.address() });
+                world.run(&Command::Join { agent: self.agent(), address: self.address() });
             }
             5 => {
-                world.run(&Command::Leave { agent: self.agent(), address: &self.address() });
+                world.run(&Command::Leave { agent: self.agent(), address: self.address() });
             }
             6 => {
                 let state = PresenceState::ALL[usize::from(self.other) % PresenceState::ALL.len()];
-                world.run(&Command::SetPresence { agent: self.agent(), state, detail: b"x" });
+                world.run(&Command::SetPresence { agent: self.agent(), state, detail: b"x".to_vec() });
             }
             7..=8 => {
                 let door = Door::ALL[usize::from(self.other) % Door::ALL.len()];
@@ -109,13 +110,9 @@ impl Op {
         let text = NAMES[usize::from(self.one) % NAMES.len()];
         let name: AgentName = text.parse().unwrap();
         let alias = format!("did:plc:{text}");
-        let aliases: &[&str] = if self.has(0) { &[] } else { &[&alias] };
-        world.run(&Command::Register(Register {
-            name: &name,
-            aliases,
-            dialect: Dialect::Bus,
-            profile: b"p",
-        }));
+        let aliases = if self.has(0) { Vec::new() } else { vec![alias.into()] };
+        let (dialect, profile) = (Dialect::Bus, b"p".to_vec());
+        world.run(&Command::Register(Box::new(Register { name, aliases, dialect, profile })));
     }
 
     fn send(self, world: &mut World, seen: &mut Seen) {
@@ -130,31 +127,35 @@ impl Op {
         let native_id = seen.sent.to_string();
         let body = format!("body {}", if self.has(5) { 0 } else { seen.sent });
         let lifetime_ms = LIVES_MS[usize::from(self.flags >> 6) % 4];
-        let saying = self.saying(world);
+        let intent = self.intent(world);
         let accept = Accept {
             from: self.agent(),
-            to: &to,
+            to,
             kind: Kind::ALL[usize::from(self.one / 5) % Kind::ALL.len()],
             priority: Priority::ALL[usize::from(self.flags >> 8) % 4],
             guarantee: if self.has(10) { Guarantee::AtMostOnce } else { Guarantee::AtLeastOnce },
-            identity: if self.has_all(&[2, 5]) { Identity::Content } else { Identity::Native(&native_id) },
+            identity: if self.has_all(&[2, 5]) {
+                Identity::Content
+            } else {
+                Identity::Native(native_id.into())
+            },
             fingerprint: Fingerprint::of(&[body.as_bytes()]),
-            task: TASKS[usize::from(self.flags >> 11) % 4],
-            thread: Some("chat").filter(|_| self.has(4)),
-            reply_to: answered.as_deref(),
+            task: TASKS[usize::from(self.flags >> 11) % 4].map(Into::into),
+            thread: self.has(4).then(|| "chat".into()),
+            reply_to: answered.map(Into::into),
             created: None,
             expires: None,
             lifetime_ms,
             timeout_ms: Some(5_000).filter(|_| self.has_all(&[1, 6])),
             retries: Some(u32::from(self.one % 3)).filter(|_| self.has(13)),
             backoff: Backoff::ALL.get(usize::from(self.other % 4)).copied(),
-            fallback: &fallback,
+            fallback,
             wait_ms: Some(20_000).filter(|_| self.has(14)),
             live_only: self.has_all(&[7, 9, 13]),
             hold: self.has(15),
             hops: 0,
-            body: body.as_bytes(),
-            saying: Some(&saying),
+            body: body.into(),
+            intent: Some(Box::new(intent)),
         };
         let outcome = world.run(&Command::Accept(Box::new(accept)));
         if let Ok(Reply::Accepted(receipted)) = &outcome.reply {
@@ -167,10 +168,10 @@ impl Op {
         let session = Some(SessionKey((self.other % 4).into())).filter(|_| self.has(0));
         let lease_ms = if self.has(1) { 1_000 } else { 30_000 };
         let max = u32::from(self.other % 5);
-        let take = Take { agent: self.agent(), session, max, bytes_max: 60, lease_ms, by: "ops" };
+        let take = Take { agent: self.agent(), session, max, bytes_max: 60, lease_ms, by: "ops".into() };
         let outcome = world.run(&Command::Take(take));
         if let Ok(Reply::Taken(deliveries)) = outcome.reply {
-            seen.deliveries.extend(deliveries.iter().map(|delivery| (take.agent, delivery.delivery)));
+            seen.deliveries.extend(deliveries.iter().map(|delivery| (self.agent(), delivery.delivery)));
         }
     }
 
@@ -183,11 +184,11 @@ impl Op {
             _ => Delay::Backoff,
         };
         let command = match self.one % 8 {
-            0..=2 => Command::Ack { agent, delivery, by: "ops" },
-            3 | 4 => Command::Nack(Nack { agent, delivery, reason: "no", delay }),
+            0..=2 => Command::Ack { agent, delivery, by: "ops".into() },
+            3 | 4 => Command::Nack(Nack { agent, delivery, reason: "no".into(), delay }),
             5 => Command::Return { agent, delivery },
             6 => Command::Extend { agent, delivery, lease_ms: 9_000 },
-            _ => Command::Surface { agent, delivery, by: "ops" },
+            _ => Command::Surface { agent, delivery, by: "ops".into() },
         };
         world.run(&command);
     }
@@ -207,32 +208,33 @@ impl Op {
         let message = seen.pick(self.other).unwrap_or(MessageId::from_bytes([1; 16]));
         let by = self.agent();
         let entry = world.broker.dead_letters().next().map_or(EntryKey(self.other.into()), |dead| dead.entry);
-        let carried;
         let command = match self.one % 15 {
             0 => Command::Retract { message, by },
             1 | 13 => Command::Amend {
                 message,
                 by: if self.has(1) { AgentKey::HUMAN } else { by },
-                body: b"another body",
+                body: b"another body"[..].into(),
             },
             2 => Command::Resume { message: world.parked().unwrap_or(message) },
-            3 => Command::Process { agent: by, message, by: "ops" },
+            3 => Command::Process { agent: by, message, by: "ops".into() },
             4 | 5 => Command::RetryDead { entry },
             6 => Command::DropDead { entry },
             7 => Command::EndWait { message },
             9 => {
                 let gate = world.broker.gates(false).first().map_or(message, |gate| gate.gate);
-                Command::JudgeGate { gate, by: AgentKey::HUMAN, approved: self.has(3), reason: "ops" }
+                Command::JudgeGate { gate, by: AgentKey::HUMAN, approved: self.has(3), reason: "ops".into() }
             }
             10 => return self.change(world),
-            11 => Command::Equip { agent: by, capabilities: if self.has(2) { &["rust"] } else { &[] } },
+            11 => Command::Equip {
+                agent: by,
+                capabilities: if self.has(2) { vec!["rust".into()] } else { Vec::new() },
+            },
             12 => Command::Fit { agent: by, quality: Some(u32::from(self.flags)), from: Time(world.wall) },
             8 => {
                 let message = MessageKey(u32::from(self.other) % 16);
                 let known = world.broker.message(message);
                 let (place, bytes) = known.map_or((Seq(0), 0), |known| (known.body, known.bytes as usize));
-                carried = Holder::Message(message);
-                Command::Carry { of: &carried, place, body: &[b'x'; 2_000][..bytes] }
+                Command::Carry { of: Holder::Message(message), place, body: vec![b'x'; bytes].into() }
             }
             _ => Command::Tune(Retention {
                 known_per_sender_max: u64::from(self.flags % 9),
@@ -252,26 +254,26 @@ impl Op {
     }
 
     /// Says something about work, more or less fitting.
-    fn saying(self, world: &World) -> Saying<'static> {
-        let mut saying = Saying::default();
+    fn intent(self, world: &World) -> TaskIntent {
+        let mut intent = TaskIntent::default();
         if self.has(0) {
-            saying.dependencies = vec![if self.has(1) { "t1" } else { "t2" }];
+            intent.dependencies = vec![if self.has(1) { "t1" } else { "t2" }.into()];
         }
         if self.has(3) {
-            saying.capabilities = vec!["rust"];
+            intent.capabilities = vec!["rust".into()];
         }
-        saying.deadline = Some(Time(world.wall + 3_000)).filter(|_| self.has(4));
-        saying.budget = Some(Micros(u64::from(self.one) * 10_000)).filter(|_| self.has(5));
-        saying.risk = Some(u32::from(self.other) * 4_000).filter(|_| self.has(6));
-        saying.cost = Some(Micros(u64::from(self.other) * 5_000)).filter(|_| self.has(7));
-        saying.tokens = Some(u64::from(self.other)).filter(|_| self.has(8));
-        saying.status = TaskStatus::ALL.get(usize::from(self.other) % 9).copied();
-        saying.lease_ms = Some(2_000).filter(|_| self.has(9));
-        saying.blocker = Blocker::ALL.get(usize::from(self.one) % 7).copied();
-        saying.accepts = [None, Some(true), Some(false)][usize::from(self.one) % 3];
-        saying.answer = HelpAnswer::ALL.get(usize::from(self.other) % 6).copied();
-        saying.reason = Some("ops").filter(|_| self.has(11));
-        saying
+        intent.deadline = Some(Time(world.wall + 3_000)).filter(|_| self.has(4));
+        intent.budget = Some(Micros(u64::from(self.one) * 10_000)).filter(|_| self.has(5));
+        intent.risk = Some(u32::from(self.other) * 4_000).filter(|_| self.has(6));
+        intent.cost = Some(Micros(u64::from(self.other) * 5_000)).filter(|_| self.has(7));
+        intent.tokens = Some(u64::from(self.other)).filter(|_| self.has(8));
+        intent.status = TaskStatus::ALL.get(usize::from(self.other) % 9).copied();
+        intent.lease_ms = Some(2_000).filter(|_| self.has(9));
+        intent.blocker = Blocker::ALL.get(usize::from(self.one) % 7).copied();
+        intent.accepts = [None, Some(true), Some(false)][usize::from(self.one) % 3];
+        intent.answer = HelpAnswer::ALL.get(usize::from(self.other) % 6).copied();
+        intent.reason = self.has(11).then(|| "ops".into());
+        intent
     }
 
     /// Changes the shared state, more or less fitting.
@@ -294,15 +296,15 @@ impl Op {
             Entity::Policy => "policy",
         };
         let current = world.broker.version_of(entity, id);
-        world.run(&Command::ChangeState(StateChange {
+        world.run(&Command::ChangeState(Box::new(StateChange {
             by: if self.has(2) { AgentKey::HUMAN } else { self.agent() },
             operation: Operation::ALL[usize::from(self.flags % 7 % 3)],
             entity,
-            id,
-            changes: value.as_object().unwrap(),
+            id: id.into(),
+            changes: value.as_object().unwrap().clone(),
             version: Some((current + 1).saturating_sub(u32::from(self.has_all(&[4, 5]))))
                 .filter(|_| self.has(6)),
-        }));
+        })));
     }
 
     /// Writes, removes and carries records of few names, so that they meet.
@@ -316,28 +318,29 @@ impl Op {
                 world.broker.bodies_before(Seq(u64::MAX), LookFrom::Records(None), u32::from(self.one % 9))
             && let Some(Living { of, place, bytes }) = found.pop()
         {
-            let body = &[b'x'; 2_000][..usize::try_from(bytes).unwrap()];
-            world.run(&Command::Carry { of: &of, place, body });
+            let body = vec![b'x'; usize::try_from(bytes).unwrap()].into();
+            world.run(&Command::Carry { of, place, body });
             return;
         }
         let cid = Digest([self.one; 32]);
         let message = seen.pick(self.other).filter(|_| self.has(6));
-        let document = message.map_or(Document::Here(b"document"), Document::OfMessage);
-        let blobs = if self.has(8) { &[Digest([1; 32]), Digest([2; 32])][..] } else { &[] };
+        let document = message.map_or(Document::Here(b"document"[..].into()), Document::OfMessage);
+        let blobs = if self.has(8) { vec![Digest([1; 32]), Digest([2; 32])] } else { Vec::new() };
         let set = RecordChange::Set { cid, document, message, blobs };
         let swaps = [Swap::Anything, Swap::Anything, Swap::Nothing, Swap::Something, Swap::Is(Some(cid))];
         let write = |nth: u16, change| RecordWrite {
-            collection,
-            key: key(nth),
+            collection: collection.into(),
+            key: key(nth).into(),
             swap: swaps[usize::from(self.flags >> 9) % swaps.len()],
             change,
         };
-        let other = if self.has(4) { RecordChange::Remove } else { set };
-        let writes = [write(3, other), write(5, set)];
+        let other = if self.has(4) { RecordChange::Remove } else { set.clone() };
+        let mut writes = vec![write(3, other), write(5, set)];
         let (tick, count) = (world.broker.next_tick(Time(world.now)), if self.has(7) { 2 } else { 1 });
         let swap = self.has_all(&[0, 5]).then_some(Digest([9; 32]));
-        let commit = Commit { repo, swap, commit: Digest([9; 32]), tick, writes: &writes[..count] };
-        world.run(&Command::Commit(commit));
+        writes.truncate(count);
+        let commit = Commit { repo, swap, commit: Digest([9; 32]), tick, writes };
+        world.run(&Command::Commit(Box::new(commit)));
     }
 
     fn agent(self) -> AgentKey {

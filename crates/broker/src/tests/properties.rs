@@ -111,7 +111,7 @@ proptest! {
             for Living { of, place, bytes } in bodies {
                 // It may be over by now, or lie elsewhere.
                 let body = vec![b'x'; usize::try_from(bytes).unwrap()];
-                drop(world.run(&Command::Carry { of: &of, place, body: &body }));
+                drop(world.run(&Command::Carry { of, place, body: body.into() }));
             }
             from = next;
         }

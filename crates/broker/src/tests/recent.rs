@@ -17,11 +17,11 @@ fn change(world: &mut World, version: u32) {
         by: AgentKey::HUMAN,
         operation,
         entity: Entity::Task,
-        id: "t-1",
-        changes: &changes,
+        id: "t-1".into(),
+        changes,
         version: Some(version),
     };
-    let outcome = world.run(&Command::ChangeState(change));
+    let outcome = world.run(&Command::ChangeState(Box::new(change)));
     assert!(outcome.reply.is_ok(), "{:?}", outcome.reply);
 }
 

@@ -65,7 +65,7 @@ impl World {
     }
 
     /// Carries a command out and checks what must hold for all commands.
-    pub(crate) fn run(&mut self, command: &Command<'_>) -> Outcome {
+    pub(crate) fn run(&mut self, command: &Command) -> Outcome {
         self.check_decide(command);
         let from = self.log.len();
         let offered = audit::offers(&self.broker);
@@ -138,7 +138,7 @@ impl World {
         self.broker.message(parked.message).map(|message| message.id)
     }
 
-    fn check_decide(&self, command: &Command<'_>) {
+    fn check_decide(&self, command: &Command) {
         let before = snapshot(&self.broker);
         let mut random = self.random.clone();
         let now = Time(self.now.max(self.broker.time().0));

@@ -13,7 +13,7 @@ const CAPABILITY_BYTES_MAX: usize = 128;
 
 impl Broker {
     /// Notes what an agent can do.
-    pub(crate) fn equip<'a>(&self, agent: AgentKey, capabilities: &[&'a str]) -> Decided<'a> {
+    pub(crate) fn equip<'a>(&self, agent: AgentKey, capabilities: &'a [Box<str>]) -> Decided<'a> {
         self.agent_at(agent)?;
         let (count, count_max) = (capabilities.len() as u64, CAPABILITIES_MAX as u64);
         if count > count_max {
@@ -24,10 +24,10 @@ impl Broker {
             return Err(Refusal::TooLong { what: "capability", bytes, bytes_max });
         }
         let known = self.work.worker(agent).map(|worker| worker.capabilities.as_slice()).unwrap_or_default();
-        if known.iter().map(|text| &**text).eq(capabilities.iter().copied()) {
+        if known.iter().map(|text| &**text).eq(capabilities.iter().map(|text| &**text)) {
             return Ok(Decision::done(Vec::new()));
         }
-        let fact = Fact::Equipped { agent, capabilities: capabilities.to_vec() };
+        let fact = Fact::Equipped { agent, capabilities: capabilities.iter().map(|text| &**text).collect() };
         Ok(Decision::done(vec![Event::Work(fact)]))
     }
 

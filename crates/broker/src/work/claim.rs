@@ -3,7 +3,7 @@
 use message::{Kind, PresenceState, TaskStatus};
 
 use super::hear::{Heard, Right, Spoken};
-use super::{Breaker, Fact, Moved, Place, Saying, Step, Task};
+use super::{Breaker, Fact, Moved, Place, Step, Task, TaskIntent};
 use crate::broker::Broker;
 use crate::{Accept, AgentKey, Context, Refusal, TaskKey};
 
@@ -12,7 +12,7 @@ const PASSED_MAX: usize = 1_000;
 
 impl Broker {
     /// Refuses a claim that cannot be, from the state alone, whether or not it was made before.
-    pub(crate) fn check_claim(&self, cx: &Context<'_>, accept: &Accept<'_>) -> Result<(), Refusal> {
+    pub(crate) fn check_claim(&self, cx: &Context<'_>, accept: &Accept) -> Result<(), Refusal> {
         if accept.kind != Kind::TaskClaim {
             return Ok(());
         }
@@ -114,8 +114,8 @@ impl Broker {
     pub(super) fn hear_claim<'a>(
         &self,
         cx: &mut Context<'_>,
-        accept: &Accept<'a>,
-        saying: &Saying<'a>,
+        accept: &'a Accept,
+        intent: &'a TaskIntent,
         spoken: &Spoken<'_, 'a>,
     ) -> Result<Heard<'a>, Refusal> {
         let Some((key, task)) = self.subject(accept, Some(spoken)) else {
@@ -126,7 +126,7 @@ impl Broker {
         };
         let right = self.may_claim(cx, task, accept.from)?;
         let by = accept.from;
-        let lease_until = cx.now.plus_ms(self.lease_ms(saying));
+        let lease_until = cx.now.plus_ms(self.lease_ms(intent));
         let (step, status) = match right {
             Right::Holder => (Step::Renewed, task.status),
             Right::Offered => (Step::HandedOver, TaskStatus::Claimed),

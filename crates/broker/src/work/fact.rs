@@ -79,7 +79,7 @@ pub struct Asked<'a> {
     /// Who wants it.
     pub requester: AgentKey,
     /// The message that asked.
-    pub request: Option<Request>,
+    pub request: Option<TaskRequest>,
     /// Agents that were asked.
     pub asked: Vec<AgentKey>,
     /// The role, topic or channel that was asked.
@@ -147,7 +147,7 @@ pub struct Moved<'a> {
 
 /// The message that asks for a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Request {
+pub struct TaskRequest {
     /// Its number.
     pub message: MessageKey,
     /// Its id.
@@ -166,7 +166,7 @@ pub struct Anew {
     /// The role, topic or channel that is asked.
     pub group: Option<GroupKey>,
     /// The message that asks, where it takes the place of the one before.
-    pub request: Option<Request>,
+    pub request: Option<TaskRequest>,
 }
 
 words! {

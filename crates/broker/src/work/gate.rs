@@ -5,7 +5,8 @@ use message::MessageId;
 use super::hear::{Heard, Spoken};
 use super::notices::Tell;
 use super::{
-    Dependencies, Fact, Gate, GateRaised, Hold, Micros, Moved, Saying, Step, TaskStatus, Unjudged, is_over,
+    Dependencies, Fact, Gate, GateRaised, Hold, Micros, Moved, Step, TaskIntent, TaskStatus, Unjudged,
+    is_over,
 };
 use crate::broker::{Broker, Decided, Decision};
 use crate::{Accept, AgentKey, Context, EntryKey, Event, MessageKey, Refusal, turns};
@@ -15,19 +16,19 @@ impl Broker {
     pub(super) fn hear_gate<'a>(
         &self,
         cx: &mut Context<'_>,
-        accept: &Accept<'a>,
-        saying: &Saying<'a>,
+        accept: &'a Accept,
+        intent: &'a TaskIntent,
         spoken: &Spoken<'_, 'a>,
     ) -> Result<Heard<'a>, Refusal> {
-        if let Some(approved) = saying.accepts {
-            return self.hear_judgement(accept, saying, spoken, approved);
+        if let Some(approved) = intent.accepts {
+            return self.hear_judgement(accept, intent, spoken, approved);
         }
         let subject = self.subject(accept, Some(spoken)).filter(|(_, task)| {
             let may_wait = task.holder == Some(accept.from) && task.hold == Hold::Nothing;
             may_wait && !is_over(task.status)
         });
         let until = cx.now.plus_ms(self.work.policy().gate_ms);
-        let why = saying.reason.or(saying.title).unwrap_or("approval is asked for");
+        let why = intent.reason.as_deref().or(intent.title.as_deref()).unwrap_or("approval is asked for");
         let mut heard = Heard::default();
         heard.facts.push(Fact::GateRaised(Box::new(GateRaised {
             gate: spoken.id,
@@ -47,7 +48,7 @@ impl Broker {
             .iter()
             .any(|target| matches!(target, crate::Target::Agent { agent, .. } if *agent == AgentKey::HUMAN));
         if !reaches_human {
-            heard.tells.push(self.tell_gate(spoken.id, accept.from, accept.task, why));
+            heard.tells.push(self.tell_gate(spoken.id, accept.from, accept.task.as_deref(), why));
         }
         Ok(heard)
     }
@@ -55,20 +56,21 @@ impl Broker {
     /// Hears a human's word on a gate, said as a message.
     fn hear_judgement<'a>(
         &self,
-        accept: &Accept<'a>,
-        saying: &Saying<'a>,
+        accept: &'a Accept,
+        intent: &'a TaskIntent,
         spoken: &Spoken<'_, 'a>,
         approved: bool,
     ) -> Result<Heard<'a>, Refusal> {
         let answered = spoken.answers.and_then(|of| self.message_of(of.entry)).map(|message| message.id);
-        let named = || accept.reply_to.and_then(|reply_to| reply_to.parse().ok());
+        let named = || accept.reply_to.as_deref().and_then(|reply_to| reply_to.parse().ok());
         let Some(gate) = answered.or_else(named).filter(|gate| self.work.gates.contains_key(gate)) else {
             return Ok(Heard::nothing_but("unknown_gate", "no gate waits for this answer"));
         };
         if accept.from != AgentKey::HUMAN {
             return Err(Refusal::NotYours);
         }
-        let (events, _) = self.judged(gate, accept.from, approved, saying.reason.unwrap_or_default())?;
+        let (events, _) =
+            self.judged(gate, accept.from, approved, intent.reason.as_deref().unwrap_or_default())?;
         Ok(Heard { events, ..Heard::default() })
     }
 
@@ -77,12 +79,12 @@ impl Broker {
         &self,
         cx: &mut Context<'_>,
         heard: &mut Heard<'a>,
-        accept: &Accept<'a>,
+        accept: &'a Accept,
         spoken: &Spoken<'_, 'a>,
     ) {
         let (agents, _) = Self::asked_by(spoken.targets);
         let is_asked = agents.first().is_some_and(|to| {
-            let conversation = turns::conversation(accept.thread, accept.from, *to);
+            let conversation = turns::conversation(accept.thread.as_deref(), accept.from, *to);
             self.parked.iter().any(|entry| self.conversation_of(*entry) == Some(conversation))
         });
         // One gate holds the whole conversation; and what asks a human itself needs no other.
@@ -91,7 +93,8 @@ impl Broker {
             return;
         }
         let to = agents.first().map_or("somebody", |agent| self.name_of(*agent));
-        let thread = accept.thread.map(|thread| format!(" in thread {thread}")).unwrap_or_default();
+        let thread =
+            accept.thread.as_deref().map(|thread| format!(" in thread {thread}")).unwrap_or_default();
         let from = self.name_of(accept.from);
         let why =
             format!("{from} and {to} write to each other{thread} without end; this is the last message");
@@ -100,7 +103,7 @@ impl Broker {
         let raised =
             GateRaised { gate: spoken.id, asker: accept.from, guards, task, until, why: why.clone().into() };
         heard.facts.push(Fact::GateRaised(Box::new(raised)));
-        heard.tells.push(self.tell_gate(spoken.id, accept.from, accept.task, &why));
+        heard.tells.push(self.tell_gate(spoken.id, accept.from, accept.task.as_deref(), &why));
     }
 
     /// Returns the conversation in which an entry is parked.

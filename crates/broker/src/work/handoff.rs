@@ -3,7 +3,7 @@
 use message::{PresenceState, TaskStatus};
 
 use super::hear::{Heard, Right, Spoken};
-use super::{Fact, HandoffReason, Moved, Saying, Step, Task, after};
+use super::{Fact, HandoffReason, Moved, Step, Task, TaskIntent, after};
 use crate::broker::Broker;
 use crate::{Accept, AgentKey, Context, Event, Identity, Refusal, Target, TaskKey};
 
@@ -11,8 +11,8 @@ impl Broker {
     pub(super) fn hear_offer<'a>(
         &self,
         cx: &mut Context<'_>,
-        accept: &Accept<'a>,
-        saying: &Saying<'a>,
+        accept: &'a Accept,
+        intent: &'a TaskIntent,
         spoken: &Spoken<'_, 'a>,
     ) -> Result<Heard<'a>, Refusal> {
         let Some((key, task)) = self.subject(accept, Some(spoken)) else {
@@ -37,12 +37,12 @@ impl Broker {
             return Err(Refusal::HandoffRecipient);
         };
         let mut heard = Heard::default();
-        if let Err(why) = self.may_take_over(cx, task, accept.from, to, saying) {
+        if let Err(why) = self.may_take_over(cx, task, accept.from, to, intent) {
             // It ends before it begins: nothing of the task changes, and its holder is answered as if by the other.
             heard.files = true;
             let mut tell = self.tell_declined(task, accept.from, to, spoken.id, &why);
-            tell.native = match accept.identity {
-                Identity::Native(id) => Some(id.to_owned()),
+            tell.native = match &accept.identity {
+                Identity::Native(id) => Some(id.to_string()),
                 Identity::Content => None,
             };
             heard.tells.push(tell);
@@ -51,7 +51,7 @@ impl Broker {
         // Whoever was asked and has not begun holds it from now on, so that it can be given back to it.
         if task.holder.is_none() {
             let status = TaskStatus::Claimed;
-            let lease_until = cx.now.plus_ms(self.lease_ms(saying));
+            let lease_until = cx.now.plus_ms(self.lease_ms(intent));
             let moved = Moved {
                 status,
                 holder: Some(accept.from),
@@ -61,14 +61,14 @@ impl Broker {
             heard.facts.push(Fact::Moved(Box::new(moved)));
         }
         let wait_until = cx.now.plus_ms(self.work.policy().offer_ms);
-        let by_deadline = saying.deadline.map(|deadline| cx.now.plus_ms(deadline.ms_since(cx.wall)));
+        let by_deadline = intent.deadline.map(|deadline| cx.now.plus_ms(deadline.ms_since(cx.wall)));
         heard.facts.push(Fact::Offered {
             of: task.of(key),
             by: accept.from,
             to,
             message: spoken.id,
             until: by_deadline.map_or(wait_until, |deadline| deadline.min(wait_until)),
-            reason: saying.handoff.unwrap_or(HandoffReason::LoadBalancing),
+            reason: intent.handoff.unwrap_or(HandoffReason::LoadBalancing),
         });
         Ok(heard)
     }
@@ -80,7 +80,7 @@ impl Broker {
         task: &Task,
         from: AgentKey,
         to: AgentKey,
-        saying: &Saying<'_>,
+        intent: &TaskIntent,
     ) -> Result<(), String> {
         if to == from {
             return Err("it has the task already".to_owned());
@@ -96,10 +96,10 @@ impl Broker {
             }
             Some(PresenceState::Idle) | None => {}
         }
-        if saying.deadline.is_some_and(|deadline| deadline <= cx.wall) {
+        if intent.deadline.is_some_and(|deadline| deadline <= cx.wall) {
             return Err("the deadline has passed".to_owned());
         }
-        if let Some(missing) = saying.capabilities.iter().find(|wanted| !self.work.can(to, wanted)) {
+        if let Some(missing) = intent.capabilities.iter().find(|wanted| !self.work.can(to, wanted)) {
             return Err(format!("it does not say that it can do {missing}"));
         }
         match self.check_fit(cx, task, to) {
@@ -112,8 +112,8 @@ impl Broker {
     pub(super) fn hear_offer_answered<'a>(
         &self,
         cx: &mut Context<'_>,
-        accept: &Accept<'a>,
-        saying: &Saying<'a>,
+        accept: &'a Accept,
+        intent: &'a TaskIntent,
         spoken: &Spoken<'_, 'a>,
     ) -> Result<Heard<'a>, Refusal> {
         let Some((key, task)) = self.subject(accept, Some(spoken)) else {
@@ -123,7 +123,7 @@ impl Broker {
         if !is_theirs {
             return Err(Refusal::NoOffer { task: task.id.to_string() });
         }
-        let moved = match saying.accepts.unwrap_or(true) {
+        let moved = match intent.accepts.unwrap_or(true) {
             true => {
                 // What was so when it was offered may be so no more.
                 self.check_fit(cx, task, accept.from)?;
@@ -131,13 +131,13 @@ impl Broker {
                     status: TaskStatus::Claimed,
                     holder: Some(accept.from),
                     is_claimed: true,
-                    lease_until: cx.now.plus_ms(self.lease_ms(saying)),
-                    reason: saying.reason.unwrap_or_default(),
+                    lease_until: cx.now.plus_ms(self.lease_ms(intent)),
+                    reason: intent.reason.as_deref().unwrap_or_default(),
                     ..self.moved_by(key, task, Step::HandedOver, accept.from, spoken)
                 }
             }
             false => Moved {
-                reason: saying.reason.unwrap_or_default(),
+                reason: intent.reason.as_deref().unwrap_or_default(),
                 ..self.moved_by(key, task, Step::Declined, accept.from, spoken)
             },
         };

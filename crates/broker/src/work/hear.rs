@@ -3,7 +3,7 @@
 use message::{Kind, Seq, TaskStatus};
 
 use super::notices::Tell;
-use super::{Fact, Hold, Request, Saying, Step, Task};
+use super::{Fact, Hold, Step, Task, TaskIntent, TaskRequest};
 use crate::broker::Broker;
 use crate::{Accept, AgentKey, Caution, Context, Event, MessageKey, Of, Refusal, Target, TaskKey};
 
@@ -20,9 +20,9 @@ pub(crate) struct Spoken<'s, 'a> {
 
 impl Spoken<'_, '_> {
     /// Returns it as what asks for a task.
-    pub(super) fn request(&self, accept: &Accept<'_>) -> Request {
+    pub(super) fn request(&self, accept: &Accept) -> TaskRequest {
         let bytes = u32::try_from(accept.body.len()).unwrap_or(u32::MAX);
-        Request { message: self.message, id: self.id, body: self.seq, bytes }
+        TaskRequest { message: self.message, id: self.id, body: self.seq, bytes }
     }
 }
 
@@ -66,33 +66,33 @@ impl Broker {
     pub(crate) fn hear<'a>(
         &self,
         cx: &mut Context<'_>,
-        accept: &Accept<'a>,
+        accept: &'a Accept,
         spoken: &Spoken<'_, 'a>,
     ) -> Result<Heard<'a>, Refusal> {
-        let saying = accept.saying.unwrap_or(Saying::NOTHING);
+        let intent = accept.intent.as_deref().unwrap_or(TaskIntent::NOTHING);
         match accept.kind {
-            Kind::TaskRequest => self.hear_request(cx, accept, saying, spoken),
-            Kind::TaskClaim => self.hear_claim(cx, accept, saying, spoken),
-            Kind::TaskProgress => match saying.status {
-                Some(TaskStatus::Cancelled) => self.hear_cancel(accept, saying, spoken),
-                Some(TaskStatus::Blocked) => self.hear_step(cx, accept, saying, spoken, Step::Blocked),
-                Some(TaskStatus::Failed) => self.hear_step(cx, accept, saying, spoken, Step::Failed),
-                Some(TaskStatus::Done) => self.hear_step(cx, accept, saying, spoken, Step::Done),
-                Some(TaskStatus::Claimed) => self.hear_claim(cx, accept, saying, spoken),
+            Kind::TaskRequest => self.hear_request(cx, accept, intent, spoken),
+            Kind::TaskClaim => self.hear_claim(cx, accept, intent, spoken),
+            Kind::TaskProgress => match intent.status {
+                Some(TaskStatus::Cancelled) => self.hear_cancel(accept, intent, spoken),
+                Some(TaskStatus::Blocked) => self.hear_step(cx, accept, intent, spoken, Step::Blocked),
+                Some(TaskStatus::Failed) => self.hear_step(cx, accept, intent, spoken, Step::Failed),
+                Some(TaskStatus::Done) => self.hear_step(cx, accept, intent, spoken, Step::Done),
+                Some(TaskStatus::Claimed) => self.hear_claim(cx, accept, intent, spoken),
                 Some(TaskStatus::Pending | TaskStatus::Running | TaskStatus::Rejected) | None => {
-                    self.hear_step(cx, accept, saying, spoken, Step::Started)
+                    self.hear_step(cx, accept, intent, spoken, Step::Started)
                 }
             },
-            Kind::TaskDone => self.hear_step(cx, accept, saying, spoken, Step::Done),
-            Kind::TaskFailed => self.hear_step(cx, accept, saying, spoken, Step::Failed),
-            Kind::TaskRejected => self.hear_step(cx, accept, saying, spoken, Step::Rejected),
-            Kind::TaskBlocked => self.hear_step(cx, accept, saying, spoken, Step::Blocked),
-            Kind::HandoffOffer => self.hear_offer(cx, accept, saying, spoken),
-            Kind::HandoffReply => self.hear_offer_answered(cx, accept, saying, spoken),
-            Kind::HelpAsk => self.hear_help(cx, accept, saying, spoken),
-            Kind::HelpReply => self.hear_help_answered(accept, saying, spoken),
-            Kind::ReviewVerdict => self.hear_verdict(accept, saying, spoken),
-            Kind::Gate => self.hear_gate(cx, accept, saying, spoken),
+            Kind::TaskDone => self.hear_step(cx, accept, intent, spoken, Step::Done),
+            Kind::TaskFailed => self.hear_step(cx, accept, intent, spoken, Step::Failed),
+            Kind::TaskRejected => self.hear_step(cx, accept, intent, spoken, Step::Rejected),
+            Kind::TaskBlocked => self.hear_step(cx, accept, intent, spoken, Step::Blocked),
+            Kind::HandoffOffer => self.hear_offer(cx, accept, intent, spoken),
+            Kind::HandoffReply => self.hear_offer_answered(cx, accept, intent, spoken),
+            Kind::HelpAsk => self.hear_help(cx, accept, intent, spoken),
+            Kind::HelpReply => self.hear_help_answered(accept, intent, spoken),
+            Kind::ReviewVerdict => self.hear_verdict(accept, intent, spoken),
+            Kind::Gate => self.hear_gate(cx, accept, intent, spoken),
             Kind::ErrorReport => Ok(Heard { facts: self.error_of(cx, accept.from), ..Heard::default() }),
             Kind::Note
             | Kind::Announce
@@ -107,11 +107,11 @@ impl Broker {
     /// Finds the task of which a message speaks: by its name, by what it answers.
     pub(super) fn subject(
         &self,
-        accept: &Accept<'_>,
+        accept: &Accept,
         spoken: Option<&Spoken<'_, '_>>,
     ) -> Option<(TaskKey, &Task)> {
-        let by_name = accept.task.and_then(|task| self.work.find(task));
-        let by_reply = || accept.reply_to.and_then(|reply_to| self.work.find(reply_to));
+        let by_name = accept.task.as_deref().and_then(|task| self.work.find(task));
+        let by_reply = || accept.reply_to.as_deref().and_then(|reply_to| self.work.find(reply_to));
         let by_answer = || {
             let answered = spoken?.answers.and_then(|of| self.message_of(of.entry))?;
             self.work.find(&answered.id.to_string())

@@ -3,7 +3,7 @@
 use message::Severity;
 
 use super::hear::{Heard, Spoken};
-use super::{Fact, HelpAnswer, Saying};
+use super::{Fact, HelpAnswer, TaskIntent};
 use crate::broker::Broker;
 use crate::{Accept, AgentKey, Context, Event, Refusal};
 use message::MessageId;
@@ -12,13 +12,13 @@ impl Broker {
     pub(super) fn hear_help<'a>(
         &self,
         cx: &mut Context<'_>,
-        accept: &Accept<'a>,
-        saying: &Saying<'a>,
+        accept: &'a Accept,
+        intent: &'a TaskIntent,
         spoken: &Spoken<'_, 'a>,
     ) -> Result<Heard<'a>, Refusal> {
-        let urgency = saying.urgency.unwrap_or(Severity::Medium);
+        let urgency = intent.urgency.unwrap_or(Severity::Medium);
         let usual = cx.now.plus_ms(self.work.policy().help_ms(urgency));
-        let by_deadline = saying.deadline.map(|deadline| cx.now.plus_ms(deadline.ms_since(cx.wall)));
+        let by_deadline = intent.deadline.map(|deadline| cx.now.plus_ms(deadline.ms_since(cx.wall)));
         let until = by_deadline.map_or(usual, |deadline| deadline.min(usual));
         let fact = Fact::HelpAsked { help: spoken.id, asker: accept.from, until };
         Ok(Heard { facts: vec![fact], ..Heard::default() })
@@ -26,15 +26,15 @@ impl Broker {
 
     pub(super) fn hear_help_answered<'a>(
         &self,
-        accept: &Accept<'a>,
-        saying: &Saying<'a>,
+        accept: &'a Accept,
+        intent: &'a TaskIntent,
         spoken: &Spoken<'_, 'a>,
     ) -> Result<Heard<'a>, Refusal> {
         let answered = spoken.answers.and_then(|of| self.message_of(of.entry)).map(|message| message.id);
-        let named = || accept.reply_to.and_then(|reply_to| reply_to.parse::<MessageId>().ok());
+        let named = || accept.reply_to.as_deref().and_then(|reply_to| reply_to.parse::<MessageId>().ok());
         let open = answered.or_else(named).filter(|help| self.work.helps.contains_key(help));
         let Some(help) = open else { return Ok(Heard::default()) };
-        let answer = saying.answer.unwrap_or(HelpAnswer::DirectAnswer);
+        let answer = intent.answer.unwrap_or(HelpAnswer::DirectAnswer);
         let escalated = match answer {
             HelpAnswer::DirectAnswer | HelpAnswer::ResourceProvision | HelpAnswer::CollaborativeSession => {
                 false

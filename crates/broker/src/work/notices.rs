@@ -3,7 +3,7 @@
 use json::{Object, Value};
 use message::{Address, Failure, GateDecision, Kind, MessageId, Priority, TaskStatus};
 
-use super::{Blocker, Gate, Saying, Task};
+use super::{Blocker, Gate, Task, TaskIntent};
 use crate::broker::Broker;
 use crate::{AgentKey, Context, Event, GroupKey, Target};
 
@@ -111,13 +111,13 @@ impl Broker {
     }
 
     /// Tells of a task that cannot go on: whoever the table names for the blocker, and the human.
-    pub(super) fn tell_blocked(&self, task: &Task, by: AgentKey, saying: &Saying<'_>) -> Vec<Tell> {
-        let blocker = saying.blocker.unwrap_or(Blocker::Ambiguity);
+    pub(super) fn tell_blocked(&self, task: &Task, by: AgentKey, intent: &TaskIntent) -> Vec<Tell> {
+        let blocker = intent.blocker.unwrap_or(Blocker::Ambiguity);
         let routed = self
-            .first_there(&saying.routes)
+            .first_there(&intent.routes)
             .or_else(|| self.first_there(self.work.policy().routes(Some(blocker))));
         let who = self.name_of(by);
-        let reason = saying.reason.unwrap_or("it does not say why");
+        let reason = intent.reason.as_deref().unwrap_or("it does not say why");
         let mut tell = about(task, Kind::TaskBlocked);
         tell.to = routed
             .into_iter()

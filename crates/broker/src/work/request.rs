@@ -7,8 +7,8 @@ use message::TaskStatus;
 
 use super::hear::{Heard, Spoken};
 use super::{
-    Anew, Ask, Asked, Fact, GateRaised, Hold, Judged, Micros, Moved, Outcome, Resource, Saying, Step, Task,
-    Verdict, head, is_over,
+    Anew, Ask, Asked, Fact, GateRaised, Hold, Judged, Micros, Moved, Outcome, Resource, Step, Task,
+    TaskIntent, Verdict, head, is_over,
 };
 use crate::broker::Broker;
 use crate::{Accept, AgentKey, Caution, Context, Identity, Refusal, TaskKey, Time};
@@ -18,36 +18,53 @@ const LIST_MAX: usize = 100;
 /// Tasks that are looked at for a cycle.
 const CYCLE_LOOK_MAX: usize = 10_000;
 
+/// What a new task is called and what it needs, in words.
+pub(super) struct TaskTexts<'a> {
+    pub(super) title: &'a str,
+    pub(super) dependencies: Vec<&'a str>,
+    pub(super) capabilities: Vec<&'a str>,
+}
+
+impl<'a> TaskTexts<'a> {
+    fn of(intent: &'a TaskIntent) -> Self {
+        TaskTexts {
+            title: intent.title.as_deref().unwrap_or_default(),
+            dependencies: texts(&intent.dependencies),
+            capabilities: texts(&intent.capabilities),
+        }
+    }
+}
+
 impl Broker {
     pub(super) fn hear_request<'a>(
         &self,
         cx: &mut Context<'_>,
-        accept: &Accept<'a>,
-        saying: &Saying<'a>,
+        accept: &'a Accept,
+        intent: &'a TaskIntent,
         spoken: &Spoken<'_, 'a>,
     ) -> Result<Heard<'a>, Refusal> {
-        if let Some((key, task)) = accept.task.and(self.subject(accept, None)) {
-            return self.hear_again(cx, accept, saying, spoken, (key, task));
+        if let Some((key, task)) = accept.task.as_deref().and(self.subject(accept, None)) {
+            return self.hear_again(cx, accept, intent, spoken, (key, task));
         }
         let ours = spoken.id.to_string();
-        let id: Cow<'a, str> = match (accept.task, accept.identity) {
+        let id: Cow<'a, str> = match (accept.task.as_deref(), &accept.identity) {
             (Some(task), _) => task.into(),
             // The address of a record names it everywhere.
-            (None, Identity::Native(native)) if native.starts_with("at://") => native.into(),
+            (None, Identity::Native(native)) if native.starts_with("at://") => native.as_str().into(),
             (None, _) => ours.clone().into(),
         };
         let aliases = if id == ours { Vec::new() } else { vec![Cow::Owned(ours)] };
-        let asked = self.new_task(id, aliases, accept.from, saying)?;
+        let asked = self.new_task(id, aliases, accept.from, TaskTexts::of(intent), intent)?;
         let (agents, group) = Self::asked_by(spoken.targets);
         let only = only(&agents, group.is_none());
-        let judged = self.judge(&asked.id, only, saying);
+        let judged = self.judge(&asked.id, only, intent);
         let mut heard = Heard::default();
         let mut asked = Asked {
             request: Some(spoken.request(accept)),
             asked: agents,
             group,
             priority: accept.priority,
-            reserved: self.work.policy().amount(saying.budget).unwrap_or_default(),
+            reserved: self.work.policy().amount(intent.budget).unwrap_or_default(),
             ..asked
         };
         if self.open_dependencies(&asked.dependencies) {
@@ -66,7 +83,7 @@ impl Broker {
             Verdict::Refuse { why } => return Err(Refusal::OverPolicy { why: why.clone() }),
         }
         if let Some(agent) = only {
-            self.check_allotments(cx, agent, saying.tokens_max, asked.reserved)?;
+            self.check_allotments(cx, agent, intent.tokens_max, asked.reserved)?;
         }
         let is_asked_of_policy = judged.0.ask.amount.is_some() || judged.0.ask.risk.is_some();
         let task = asked.task;
@@ -83,7 +100,7 @@ impl Broker {
                 until: cx.now.plus_ms(self.work.policy().gate_ms),
                 why: why.clone().into(),
             })));
-            heard.tells.push(self.tell_gate(spoken.id, accept.from, accept.task, &why));
+            heard.tells.push(self.tell_gate(spoken.id, accept.from, accept.task.as_deref(), &why));
         }
         Ok(heard)
     }
@@ -94,35 +111,36 @@ impl Broker {
         id: Cow<'a, str>,
         aliases: Vec<Cow<'a, str>>,
         requester: AgentKey,
-        saying: &Saying<'a>,
+        texts: TaskTexts<'a>,
+        intent: &TaskIntent,
     ) -> Result<Asked<'a>, Refusal> {
         let (count, count_max) = (self.work.tasks.len() as u64, self.settings.limits.tasks_max);
         if count >= count_max {
             return Err(Refusal::TooMany { what: "tasks", count, count_max });
         }
-        for (what, list) in [("dependencies", &saying.dependencies), ("capabilities", &saying.capabilities)] {
+        for (what, list) in [("dependencies", &texts.dependencies), ("capabilities", &texts.capabilities)] {
             if list.len() > LIST_MAX {
                 return Err(Refusal::TooMany { what, count: list.len() as u64, count_max: LIST_MAX as u64 });
             }
         }
-        self.check_cycle(&id, &saying.dependencies)?;
+        self.check_cycle(&id, &texts.dependencies)?;
         Ok(Asked {
             task: TaskKey(self.work.tasks.vacant().next().unwrap_or(u32::MAX)),
             id,
             aliases,
-            title: head(saying.title.unwrap_or_default()),
+            title: head(texts.title),
             requester,
             request: None,
             asked: Vec::new(),
             group: None,
             priority: message::Priority::Normal,
             hold: Hold::Nothing,
-            dependencies: saying.dependencies.clone(),
-            capabilities: saying.capabilities.clone(),
-            deadline: saying.deadline.unwrap_or(Time::NEVER),
-            budget: saying.budget,
-            tokens_max: saying.tokens_max,
-            quality: saying.quality,
+            dependencies: texts.dependencies,
+            capabilities: texts.capabilities,
+            deadline: intent.deadline.unwrap_or(Time::NEVER),
+            budget: intent.budget,
+            tokens_max: intent.tokens_max,
+            quality: intent.quality,
             chain: None,
             reserved: Micros(0),
             overlay: Cow::Borrowed(b""),
@@ -133,8 +151,8 @@ impl Broker {
     fn hear_again<'a>(
         &self,
         cx: &Context<'_>,
-        accept: &Accept<'a>,
-        saying: &Saying<'a>,
+        accept: &'a Accept,
+        intent: &'a TaskIntent,
         spoken: &Spoken<'_, 'a>,
         (key, task): (TaskKey, &Task),
     ) -> Result<Heard<'a>, Refusal> {
@@ -145,7 +163,7 @@ impl Broker {
             if !is_theirs {
                 return Err(self.misplaced(task, Step::Reopened));
             }
-            let reserved = self.reserve_again(cx, task, saying, (&agents, group.is_none()))?;
+            let reserved = self.reserve_again(cx, task, intent, (&agents, group.is_none()))?;
             let anew = Some(Anew { asked: agents, group, request });
             let status = TaskStatus::Pending;
             let moved = Moved {
@@ -176,17 +194,17 @@ impl Broker {
         &self,
         cx: &Context<'_>,
         task: &Task,
-        saying: &Saying<'_>,
+        intent: &TaskIntent,
         (agents, is_all): (&[AgentKey], bool),
     ) -> Result<Micros, Refusal> {
         let only = only(agents, is_all);
-        let (_, verdict) = self.judge(&task.id, only, saying);
+        let (_, verdict) = self.judge(&task.id, only, intent);
         if let Verdict::Refuse { why } | Verdict::Gate { why, .. } = verdict {
             return Err(Refusal::OverPolicy { why });
         }
-        let amount = self.work.policy().amount(saying.budget).unwrap_or_default();
+        let amount = self.work.policy().amount(intent.budget).unwrap_or_default();
         if let Some(agent) = only {
-            self.check_allotments(cx, agent, saying.tokens_max, amount)?;
+            self.check_allotments(cx, agent, intent.tokens_max, amount)?;
         }
         Ok(amount)
     }
@@ -196,11 +214,11 @@ impl Broker {
         &self,
         task: &str,
         agent: Option<AgentKey>,
-        saying: &Saying<'_>,
+        intent: &TaskIntent,
     ) -> (Judged<'a>, Verdict) {
         let ask = Ask {
-            amount: self.work.policy().amount(saying.budget),
-            risk: saying.risk,
+            amount: self.work.policy().amount(intent.budget),
+            risk: intent.risk,
             of_agent: agent.map(|agent| self.work.cost_of(agent)).unwrap_or_default(),
             of_all: self.work.spent.plus(self.work.reserved),
         };
@@ -287,4 +305,9 @@ fn only(agents: &[AgentKey], is_all: bool) -> Option<AgentKey> {
         [only] if is_all => Some(*only),
         [] | [..] => None,
     }
+}
+
+/// Borrows the texts of a list.
+pub(super) fn texts(list: &[Box<str>]) -> Vec<&str> {
+    list.iter().map(|text| &**text).collect()
 }

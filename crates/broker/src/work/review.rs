@@ -1,19 +1,19 @@
 //! Reviews: what others think of a task, and whether enough think so.
 
 use super::hear::{Heard, Spoken};
-use super::{Fact, Saying};
+use super::{Fact, TaskIntent};
 use crate::broker::Broker;
 use crate::{Accept, Refusal};
 
 impl Broker {
     pub(super) fn hear_verdict<'a>(
         &self,
-        accept: &Accept<'a>,
-        saying: &Saying<'a>,
+        accept: &'a Accept,
+        intent: &'a TaskIntent,
         spoken: &Spoken<'_, 'a>,
     ) -> Result<Heard<'a>, Refusal> {
         let Some((key, task)) = self.subject(accept, Some(spoken)) else { return Ok(Heard::default()) };
-        let Some(approves) = saying.accepts else {
+        let Some(approves) = intent.accepts else {
             return Ok(Heard::nothing_but(
                 "no_verdict",
                 "it does not say whether the work is good: nothing is counted",

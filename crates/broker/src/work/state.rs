@@ -7,10 +7,11 @@ use message::{PresenceState, Priority, TaskStatus, Timestamp};
 
 use super::fold::read_policy;
 use super::hear::Right;
+use super::request::TaskTexts;
 use super::word::words;
 use super::{
-    Allotted, Anew, Asked, Fact, Hold, LIMITS, Micros, Moved, Policy, Resource, Saying, Step, Task, after,
-    is_over,
+    Allotted, Anew, Asked, Fact, Hold, LIMITS, Micros, Moved, Policy, Resource, Step, Task, TaskIntent,
+    after, is_over,
 };
 use crate::broker::{Broker, Decided, Decision};
 use crate::{AgentKey, Context, Event, Refusal, Reply, Time};
@@ -38,8 +39,8 @@ words! {
 }
 
 /// A change of the shared state.
-#[derive(Clone, Copy, Debug)]
-pub struct StateChange<'a> {
+#[derive(Clone, Debug)]
+pub struct StateChange {
     /// Who makes it.
     pub by: AgentKey,
     /// What is done.
@@ -47,9 +48,9 @@ pub struct StateChange<'a> {
     /// To what kind of thing.
     pub entity: Entity,
     /// To which.
-    pub id: &'a str,
+    pub id: Box<str>,
     /// What changes: all of it, or fields, of which `null` takes one away.
-    pub changes: &'a Object<'a>,
+    pub changes: Object<'static>,
     /// The version that it makes; nothing for the next one, whatever it is.
     pub version: Option<u32>,
 }
@@ -64,10 +65,10 @@ pub struct Change {
 }
 
 impl Broker {
-    pub(crate) fn change_state<'a>(&self, cx: &mut Context<'_>, change: &StateChange<'a>) -> Decided<'a> {
+    pub(crate) fn change_state<'a>(&self, cx: &mut Context<'_>, change: &'a StateChange) -> Decided<'a> {
         self.agent_at(change.by)?;
-        self.check_text("entity", change.id)?;
-        let current = self.version_of(change.entity, change.id);
+        self.check_text("entity", &change.id)?;
+        let current = self.version_of(change.entity, &change.id);
         let next = current.saturating_add(1);
         if let Some(version) = change.version {
             let version = self.taken_for(version, current);
@@ -86,7 +87,7 @@ impl Broker {
         if exists == (change.operation == Operation::Create) && change.entity != Entity::Policy {
             return Err(match exists {
                 true => Refusal::Stale { current },
-                false => Refusal::UnknownEntity { entity: change.entity.name(), id: change.id.to_owned() },
+                false => Refusal::UnknownEntity { entity: change.entity.name(), id: change.id.to_string() },
             });
         }
         let events = match change.entity {
@@ -123,14 +124,14 @@ impl Broker {
         }
     }
 
-    fn change_policy<'a>(&self, change: &StateChange<'a>, version: u32) -> Result<Event<'a>, Refusal> {
+    fn change_policy<'a>(&self, change: &'a StateChange, version: u32) -> Result<Event<'a>, Refusal> {
         if change.by != AgentKey::HUMAN {
             return Err(Refusal::NotYours);
         }
         let document: Vec<u8> = match change.operation {
             Operation::Delete => Vec::new(),
-            Operation::Create => merged(b"", change.changes)?,
-            Operation::Update => merged(&self.work.policy.document, change.changes)?,
+            Operation::Create => merged(b"", &change.changes)?,
+            Operation::Update => merged(&self.work.policy.document, &change.changes)?,
         };
         if let Ok(value) = json::parse(&document, LIMITS)
             && let Err(findings) = Policy::read(&value)
@@ -144,16 +145,16 @@ impl Broker {
         Ok(Event::Work(Fact::PolicySet { version, by: change.by, document }))
     }
 
-    fn change_allotment<'a>(&self, change: &StateChange<'a>, version: u32) -> Result<Event<'a>, Refusal> {
+    fn change_allotment<'a>(&self, change: &'a StateChange, version: u32) -> Result<Event<'a>, Refusal> {
         if change.by != AgentKey::HUMAN {
             return Err(Refusal::NotYours);
         }
         if change.operation == Operation::Delete {
-            return Ok(Event::Work(Fact::AllotmentGone { id: change.id, version }));
+            return Ok(Event::Work(Fact::AllotmentGone { id: &change.id, version }));
         }
         let bad = |what: &'static str| Refusal::BadEntity { what };
-        let known = self.work.allotments.get(change.id);
-        let overlay = merged(known.map(|known| &*known.overlay).unwrap_or_default(), change.changes)?;
+        let known = self.work.allotments.get(&change.id);
+        let overlay = merged(known.map(|known| &*known.overlay).unwrap_or_default(), &change.changes)?;
         let value = json::parse(&overlay, LIMITS).map_err(|_| bad("an allotment is an object"))?;
         let name = value.get("agent_id").and_then(Value::as_str);
         let agent =
@@ -169,12 +170,12 @@ impl Broker {
             Some(expires) => time_of(expires).ok_or(bad("`expires_at` is a time"))?,
             None => Time::NEVER,
         };
-        let consumed = match change.changes.get("consumed") {
+        let consumed = match &change.changes.get("consumed") {
             Some(_) => figure("consumed"),
             None => known.map(|known| known.consumed).or(Some(0)),
         };
         Ok(Event::Work(Fact::Allotted(Box::new(Allotted {
-            id: change.id,
+            id: &change.id,
             version,
             agent,
             resource,
@@ -186,15 +187,15 @@ impl Broker {
         }))))
     }
 
-    fn change_agent<'a>(&self, change: &StateChange<'a>, version: u32) -> Result<Vec<Event<'a>>, Refusal> {
-        let agent = self.agent(change.id).ok_or(Refusal::UnknownAgent)?;
+    fn change_agent<'a>(&self, change: &'a StateChange, version: u32) -> Result<Vec<Event<'a>>, Refusal> {
+        let agent = self.agent(&change.id).ok_or(Refusal::UnknownAgent)?;
         if change.by != AgentKey::HUMAN && change.by != agent {
             return Err(Refusal::NotYours);
         }
         let known = self.work.worker(agent).map(|worker| &*worker.overlay).unwrap_or_default();
         let overlay = match change.operation {
             Operation::Delete => Vec::new(),
-            Operation::Create | Operation::Update => merged(known, change.changes)?,
+            Operation::Create | Operation::Update => merged(known, &change.changes)?,
         };
         let mut events =
             vec![Event::Work(Fact::AgentDescribed { agent, version, overlay: Cow::Owned(overlay) })];
@@ -211,13 +212,13 @@ impl Broker {
     fn change_task<'a>(
         &self,
         cx: &mut Context<'_>,
-        change: &StateChange<'a>,
+        change: &'a StateChange,
     ) -> Result<Vec<Event<'a>>, Refusal> {
         if change.operation == Operation::Create {
             return self.create_task(cx, change);
         }
-        let found = self.work.find(change.id).and_then(|key| self.work.task(key).map(|task| (key, task)));
-        let (key, task) = found.ok_or(Refusal::UnknownTask { task: change.id.to_owned() })?;
+        let found = self.work.find(&change.id).and_then(|key| self.work.task(key).map(|task| (key, task)));
+        let (key, task) = found.ok_or(Refusal::UnknownTask { task: change.id.to_string() })?;
         let right = self.right(task, change.by, false);
         let is_requester = task.requester == change.by;
         if !is_requester && !matches!(right, Right::Holder | Right::Asked | Right::Operator) {
@@ -247,7 +248,7 @@ impl Broker {
             extra = events;
             tells = told;
         }
-        let overlay = merged(&task.rest.overlay, change.changes)?;
+        let overlay = merged(&task.rest.overlay, &change.changes)?;
         let mut events = vec![
             Event::Work(Fact::Moved(Box::new(moved))),
             Event::Work(Fact::Described { of: task.of(key), by: change.by, overlay: Cow::Owned(overlay) }),
@@ -259,43 +260,46 @@ impl Broker {
     fn create_task<'a>(
         &self,
         cx: &mut Context<'_>,
-        change: &StateChange<'a>,
+        change: &'a StateChange,
     ) -> Result<Vec<Event<'a>>, Refusal> {
         let context = change.changes.get("context");
         let field = |name: &str| context.and_then(|context| context.get(name)).or(change.changes.get(name));
         let dependencies = field("dependencies").and_then(Value::as_array).unwrap_or_default();
         let constraints = change.changes.get("constraints");
-        let saying = Saying {
-            title: field("title").or(field("task_type")).and_then(Value::as_str),
+        let texts = TaskTexts {
+            title: field("title").or(field("task_type")).and_then(Value::as_str).unwrap_or_default(),
             dependencies: dependencies.iter().filter_map(Value::as_str).collect(),
+            capabilities: Vec::new(),
+        };
+        let intent = TaskIntent {
             budget: constraints
                 .and_then(|constraints| constraints.get("budget_usd"))
                 .and_then(Value::as_number)
                 .and_then(|number| Micros::parse(number.lexeme())),
-            ..Saying::default()
+            ..TaskIntent::default()
         };
         let assigned = change.changes.get("assigned_agent").and_then(Value::as_str);
         let asked = match assigned {
             Some(name) => vec![self.agent(name).ok_or(Refusal::UnknownAgent)?],
             None => Vec::new(),
         };
-        let task = self.new_task(change.id.into(), Vec::new(), change.by, &saying)?;
-        let (judged, verdict) = self.judge(change.id, asked.first().copied(), &saying);
+        let task = self.new_task((&*change.id).into(), Vec::new(), change.by, texts, &intent)?;
+        let (judged, verdict) = self.judge(&change.id, asked.first().copied(), &intent);
         if let super::Verdict::Refuse { why } | super::Verdict::Gate { why, .. } = verdict {
             return Err(Refusal::OverPolicy { why });
         }
         if let Some(agent) = asked.first() {
-            self.check_allotments(cx, *agent, None, saying.budget.unwrap_or_default())?;
+            self.check_allotments(cx, *agent, None, intent.budget.unwrap_or_default())?;
         }
-        let is_open = saying.dependencies.iter().any(|name| !self.is_done(name));
+        let is_open = task.dependencies.iter().any(|name| !self.is_done(name));
         let priority = field("priority").and_then(Value::as_str);
         let priority = priority.and_then(|word| Priority::ALL.iter().find(|one| one.name() == word));
         let new = Asked {
             asked,
             priority: priority.copied().unwrap_or(Priority::Normal),
             hold: if is_open { Hold::Dependencies } else { Hold::Nothing },
-            reserved: self.work.policy().amount(saying.budget).unwrap_or_default(),
-            overlay: Cow::Owned(merged(b"", change.changes)?),
+            reserved: self.work.policy().amount(intent.budget).unwrap_or_default(),
+            overlay: Cow::Owned(merged(b"", &change.changes)?),
             ..task
         };
         Ok(vec![Event::Work(Fact::Asked(Box::new(new))), Event::Work(Fact::Judged(Box::new(judged)))])
@@ -305,7 +309,7 @@ impl Broker {
     fn assign(
         &self,
         cx: &Context<'_>,
-        change: &StateChange<'_>,
+        change: &StateChange,
         task: &Task,
         moved: &mut Moved<'_>,
         assigned: &Value<'_>,

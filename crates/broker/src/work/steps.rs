@@ -4,7 +4,7 @@ use message::{Kind, TaskStatus};
 
 use super::hear::{Heard, NOWHERE, Right, Spoken};
 use super::notices::Tell;
-use super::{Blocker, Fact, Hold, Micros, Moved, Resource, Saying, Step, Task, after, is_over};
+use super::{Blocker, Fact, Hold, Micros, Moved, Resource, Step, Task, TaskIntent, after, is_over};
 use crate::accept::is_answer;
 use crate::broker::Broker;
 use crate::entry::{Entry, State};
@@ -50,8 +50,8 @@ impl Broker {
     pub(super) fn hear_step<'a>(
         &self,
         cx: &mut Context<'_>,
-        accept: &Accept<'a>,
-        saying: &Saying<'a>,
+        accept: &'a Accept,
+        intent: &'a TaskIntent,
         spoken: &Spoken<'_, 'a>,
         step: Step,
     ) -> Result<Heard<'a>, Refusal> {
@@ -61,13 +61,13 @@ impl Broker {
             // Some dialects have one word for every answer: this one ends a question, not the task.
             let is_help = kind == Kind::HelpAsk && step != Step::Started;
             return if is_help {
-                self.hear_help_answered(accept, saying, spoken)
+                self.hear_help_answered(accept, intent, spoken)
             } else {
                 Ok(Heard::default())
             };
         }
         let Some((key, task)) = self.subject(accept, Some(spoken)) else {
-            let is_named = accept.task.is_some() && step != Step::Started;
+            let is_named = accept.task.as_deref().is_some() && step != Step::Started;
             let text = "no task of this name is known here: nothing but the message itself goes on";
             return Ok(if is_named { Heard::nothing_but("unknown_task", text) } else { Heard::default() });
         };
@@ -111,22 +111,22 @@ impl Broker {
         if right != Right::Operator {
             (moved.holder, moved.hold) = (Some(by), Hold::Nothing);
         }
-        moved.reason = saying.reason.unwrap_or_default();
+        moved.reason = intent.reason.as_deref().unwrap_or_default();
         moved.blocker =
-            if step == Step::Blocked { saying.blocker.or(Some(Blocker::Ambiguity)) } else { None };
+            if step == Step::Blocked { intent.blocker.or(Some(Blocker::Ambiguity)) } else { None };
         if moved.blocker == Some(Blocker::Dependency) {
-            self.check_cycle(&task.id, &saying.dependencies)?;
-            moved.waits_for = saying.dependencies.clone();
+            moved.waits_for = super::request::texts(&intent.dependencies);
+            self.check_cycle(&task.id, &moved.waits_for)?;
         }
         // What nobody has cannot lapse.
         if matches!(step, Step::Started | Step::Blocked) && moved.holder.is_some() {
-            moved.lease_until = cx.now.plus_ms(self.lease_ms(saying));
+            moved.lease_until = cx.now.plus_ms(self.lease_ms(intent));
         }
-        self.bill(&mut heard, &mut moved, saying, step, by, cx.wall);
-        self.after_step(cx, &mut heard, task, &moved, by, (accept, saying, spoken));
+        self.bill(&mut heard, &mut moved, intent, step, by, cx.wall);
+        self.after_step(cx, &mut heard, task, &moved, by, (accept, intent, spoken));
         heard.facts.insert(0, Fact::Moved(Box::new(moved)));
         if step == Step::Rejected && task.group.is_some() && right != Right::Operator {
-            return Ok(self.returned_to_queue(key, task, accept.from, spoken, saying));
+            return Ok(self.returned_to_queue(key, task, accept.from, spoken, intent));
         }
         Ok(heard)
     }
@@ -151,7 +151,7 @@ impl Broker {
         &self,
         heard: &mut Heard<'a>,
         moved: &mut Moved<'a>,
-        saying: &Saying<'_>,
+        intent: &TaskIntent,
         step: Step,
         by: AgentKey,
         wall: Time,
@@ -159,8 +159,8 @@ impl Broker {
         if !matches!(step, Step::Done | Step::Failed | Step::Rejected | Step::Blocked) {
             return;
         }
-        moved.cost = saying.cost.unwrap_or_default();
-        moved.tokens = saying.tokens.unwrap_or(0);
+        moved.cost = intent.cost.unwrap_or_default();
+        moved.tokens = intent.tokens.unwrap_or(0);
         if step != Step::Blocked && !self.leaks_budget() {
             moved.reserved = Micros(0);
         }
@@ -194,7 +194,7 @@ impl Broker {
         task: &Task,
         moved: &Moved<'a>,
         by: AgentKey,
-        (accept, saying, spoken): (&Accept<'_>, &Saying<'_>, &Spoken<'_, '_>),
+        (accept, intent, spoken): (&Accept, &TaskIntent, &Spoken<'_, '_>),
     ) {
         if moved.step == Step::Done {
             heard.facts.extend(self.success_of(by));
@@ -203,7 +203,7 @@ impl Broker {
             heard.facts.extend(self.error_of(cx, by));
         }
         if moved.step == Step::Blocked {
-            heard.tells.extend(self.tell_blocked(task, by, saying));
+            heard.tells.extend(self.tell_blocked(task, by, intent));
             let known = task.rest.dependencies.iter().map(|name| &**name);
             let is_free = known.chain(moved.waits_for.iter().copied()).all(|name| self.is_done(name));
             if moved.blocker == Some(Blocker::Dependency) && is_free {
@@ -255,14 +255,14 @@ impl Broker {
         task: &Task,
         by: AgentKey,
         spoken: &Spoken<'_, '_>,
-        saying: &Saying<'a>,
+        intent: &'a TaskIntent,
     ) -> Heard<'a> {
         let moved = Moved {
             status: TaskStatus::Pending,
             holder: None,
             is_claimed: false,
             lease_until: Time::NEVER,
-            reason: saying.reason.unwrap_or_default(),
+            reason: intent.reason.as_deref().unwrap_or_default(),
             ..self.moved_by(key, task, Step::Rejected, by, spoken)
         };
         let tells = self.tell_available(task).into_iter().collect();
@@ -272,8 +272,8 @@ impl Broker {
     /// Hears that a task is not wanted any more.
     pub(super) fn hear_cancel<'a>(
         &self,
-        accept: &Accept<'a>,
-        saying: &Saying<'a>,
+        accept: &'a Accept,
+        intent: &'a TaskIntent,
         spoken: &Spoken<'_, 'a>,
     ) -> Result<Heard<'a>, Refusal> {
         let Some((key, task)) = self.subject(accept, Some(spoken)) else {
@@ -282,7 +282,7 @@ impl Broker {
         if task.requester != accept.from && accept.from != AgentKey::HUMAN {
             return Err(Refusal::NotRequester { task: task.id.to_string() });
         }
-        let (moved, events, tells) = self.cancelled(key, task, accept.from, saying.reason)?;
+        let (moved, events, tells) = self.cancelled(key, task, accept.from, intent.reason.as_deref())?;
         let moved = Moved { said: spoken.seq, ..moved };
         Ok(Heard { facts: vec![Fact::Moved(Box::new(moved))], events, tells, ..Heard::default() })
     }
@@ -359,9 +359,9 @@ impl Broker {
     }
 
     /// Returns for how long a claim lasts.
-    pub(super) fn lease_ms(&self, saying: &Saying<'_>) -> u64 {
+    pub(super) fn lease_ms(&self, intent: &TaskIntent) -> u64 {
         let limits = &self.settings.limits;
-        let ms = saying.lease_ms.unwrap_or(self.work.policy().claim_ms);
+        let ms = intent.lease_ms.unwrap_or(self.work.policy().claim_ms);
         ms.clamp(limits.lease_ms_min, limits.lease_ms_max)
     }
 }

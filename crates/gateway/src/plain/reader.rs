@@ -166,7 +166,7 @@ impl Op {
             Op::Settle { written } => {
                 for (agent, delivery) in written {
                     // It may have ended meanwhile; then there is nothing to settle.
-                    drop(turn.execute(&Command::Ack { agent, delivery, by }));
+                    drop(turn.execute(&Command::Ack { agent, delivery, by: by.into() }));
                 }
                 return None;
             }

@@ -12,7 +12,7 @@ use node::{CallError, Turn};
 
 use super::Write;
 use super::write::{Change, Draft};
-use crate::{Asking, Code, Problem, Sending, Work};
+use crate::{Asking, Code, Problem, Sending};
 
 /// Writes of one repository that belong together.
 #[derive(Debug)]
@@ -92,16 +92,16 @@ impl Commit {
         let head = self.head(last, tick + named.len() as u64 - 1, &named)?;
         let commit = digest(&head.cid)?;
         let bare: Vec<_> = named.iter().map(|named| named.write(None, false)).collect();
-        turn.broker().check_commit(&self.command(commit, tick, &bare)).map_err(CallError::Refused)?;
+        turn.broker().check_commit(&self.command(commit, tick, bare)).map_err(CallError::Refused)?;
         let messages = self.act(turn, &named)?;
         let is_open = |message: Option<MessageId>| message.is_some_and(|id| turn.broker().is_open(id));
         let writes = named.iter().zip(messages).map(|(named, id)| named.write(id, is_open(id)));
         let writes: Vec<_> = writes.collect();
-        turn.execute(&Command::Commit(self.command(commit, tick, &writes)))?;
+        turn.execute(&Command::Commit(Box::new(self.command(commit, tick, writes))))?;
         Ok(Committed { head: Some(head), written })
     }
 
-    fn command<'a>(&self, commit: Digest, tick: u64, writes: &'a [RecordWrite<'a>]) -> broker::Commit<'a> {
+    fn command(&self, commit: Digest, tick: u64, writes: Vec<RecordWrite>) -> broker::Commit {
         broker::Commit { repo: self.repo, swap: self.swap, commit, tick, writes }
     }
 
@@ -199,8 +199,7 @@ impl Commit {
             Act::Send(sending) => {
                 let uri = self.uri(&named.write.collection, &named.key);
                 let asking = Asking { key: Some(&uri), hold: self.hold, ..Asking::default() };
-                let saying = sending.incoming.work.as_deref().map(Work::saying);
-                let accept = Box::new(sending.incoming.accept(self.repo, asking, saying.as_ref()));
+                let accept = Box::new(sending.incoming.accept(self.repo, asking));
                 match turn.check(&Command::Accept(accept)) {
                     // A record that was gone may come again.
                     Ok(()) | Err(CallError::Refused(Refusal::Conflict { .. })) => Ok(()),
@@ -277,20 +276,21 @@ impl Named<'_> {
 
     /// Returns the write for the broker, with the message that it is. What an open message says need not be stored
     /// twice; what another says may be given up.
-    fn write(&self, message: Option<MessageId>, is_open: bool) -> RecordWrite<'_> {
+    fn write(&self, message: Option<MessageId>, is_open: bool) -> RecordWrite {
         let change = match &self.write.change {
             Change::Remove => RecordChange::Remove,
             Change::Set(draft) => {
                 let document = match message {
                     Some(message) if is_open && draft.is_its_message() => Document::OfMessage(message),
-                    Some(_) | None => Document::Here(&draft.envelope),
+                    Some(_) | None => Document::Here(draft.envelope.clone()),
                 };
                 // A message that is long over stays the one that the record was.
                 let message = message.or(self.before.filter(|_| draft.sending.is_some()));
-                RecordChange::Set { cid: draft.digest, document, message, blobs: &draft.digests }
+                RecordChange::Set { cid: draft.digest, document, message, blobs: draft.digests.clone() }
             }
         };
-        RecordWrite { collection: &self.write.collection, key: &self.key, swap: self.write.swap, change }
+        let (collection, key) = (self.write.collection.as_str().into(), self.key.as_ref().into());
+        RecordWrite { collection, key, swap: self.write.swap, change }
     }
 }
 

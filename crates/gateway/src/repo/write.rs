@@ -2,6 +2,7 @@
 
 use atproto_syntax::{Cid, nsid, record_key};
 use broker::{AgentKey, Digest, Swap};
+use bytes::Bytes;
 use dialect::Name;
 use json::{Finding, Value};
 use lexicon::{Catalog, Prepared, Purpose, RecordKeyKind, Target, Validation, ValidationStatus};
@@ -55,7 +56,7 @@ pub(super) struct Draft {
     pub(super) digest: Digest,
     pub(super) status: Option<ValidationStatus>,
     /// The record as the log keeps it.
-    pub(super) envelope: Vec<u8>,
+    pub(super) envelope: Bytes,
     /// The message that it is.
     pub(super) sending: Option<Sending>,
     pub(super) blobs: Vec<Blob>,
@@ -140,7 +141,7 @@ impl Draft {
         let blobs: Vec<Blob> = lexicon::blobs(&record).iter().map(blob).collect::<Result<_, _>>()?;
         let digests = blobs.iter().map(|blob| blob.digest).collect();
         let text = record.to_json();
-        let envelope = Envelope::seal(Name::Comms, wanted.trace, text.as_bytes());
+        let envelope = Envelope::seal(Name::Comms, wanted.trace, text.as_bytes()).into();
         let digest = digest_of(&cid).ok_or_else(|| Problem::new(Code::Internal, "a CID without a hash"))?;
         let is_message = is_message(catalog, wanted, &record);
         let sending = if is_message { sending(hub, repo, wanted, &text, record)? } else { None };

@@ -75,14 +75,14 @@ impl StateUpdate {
         Ok(turn.check(&self.command(by))?)
     }
 
-    fn command(&self, by: AgentKey) -> Command<'_> {
-        Command::ChangeState(StateChange {
+    fn command(&self, by: AgentKey) -> Command {
+        Command::ChangeState(Box::new(StateChange {
             by,
             operation: self.operation,
             entity: self.entity,
-            id: &self.id,
-            changes: &self.changes,
+            id: self.id.as_str().into(),
+            changes: self.changes.clone(),
             version: self.version,
-        })
+        }))
     }
 }

@@ -84,7 +84,7 @@ impl Claim {
         let message = self.message(turn, &view)?;
         let key = self.key.clone().unwrap_or_else(crate::uuid);
         let mut sending = Sending::written(hub, &message, self.by, key)?;
-        if let Some(work) = &mut sending.incoming.work {
+        if let Some(work) = &mut sending.incoming.intent {
             work.lease_ms = self.lease_ms;
         }
         if let Err(error) = sending.accept(turn) {

@@ -149,7 +149,7 @@ impl Deed {
         let message = self.message(broker, &view)?;
         let key = self.key.clone().unwrap_or_else(crate::uuid);
         let mut sending = Sending::written(hub, &message, self.by, key)?;
-        if let Some(work) = &mut sending.incoming.work {
+        if let Some(work) = &mut sending.incoming.intent {
             work.lease_ms = self.lease_ms;
         }
         let accepted = sending.accept_and_look(turn)?;

@@ -32,7 +32,7 @@ fn read(document: &str, dialect: Name) -> Incoming {
 }
 
 fn addresses(incoming: &Incoming) -> Vec<String> {
-    incoming.accept(ANN, Asking::default(), None).to.iter().map(Address::to_string).collect()
+    incoming.accept(ANN, Asking::default()).to.iter().map(Address::to_string).collect()
 }
 
 /// Every good document that a dialect has, by name; those that are no messages are told apart by the dialect.
@@ -53,12 +53,12 @@ fn what_comes_in_goes_out_as_it_was() {
                 // Registrations, health reports and the like are no messages.
                 continue;
             };
-            let accept = incoming.accept(ANN, Asking::default(), None);
+            let accept = incoming.accept(ANN, Asking::default());
             assert!(!accept.to.is_empty(), "{path}: to nobody");
-            let outgoing = write(accept.body, *dialect, 1, None).unwrap();
+            let outgoing = write(&accept.body, *dialect, 1, None).unwrap();
             assert_eq!((outgoing.dialect, outgoing.text.as_str()), (*dialect, document.as_str()), "{path}");
             for other in Name::ALL {
-                let translated = write(accept.body, *other, 1, None);
+                let translated = write(&accept.body, *other, 1, None);
                 assert!(translated.is_ok(), "{path} to {other}: {translated:?}");
             }
             count += 1;
@@ -77,7 +77,7 @@ fn a_repeat_is_known_whatever_its_spaces_and_its_count_of_tries() {
              \"metadata\":{{\"priority\":\"low\",\"retry_count\":{tries},\"max_retries\":3,\"ttl_ms\":1000}}}}"
         )
     };
-    let of = |text: &str| read(text, Name::Coord).accept(ANN, Asking::default(), None).fingerprint;
+    let of = |text: &str| read(text, Name::Coord).accept(ANN, Asking::default()).fingerprint;
     assert_eq!(of(&document("", 0)), of(&document("  \n", 2)));
     let other = document("", 0).replace("IDLE", "BUSY");
     assert_ne!(of(&document("", 0)), of(&other));
@@ -103,11 +103,11 @@ fn wishes_are_handed_on() {
         "thread":"th","priority":"critical","delivery":{"mode":"sync","guarantee":"at_most_once","timeout":"10s",
         "retries":2,"backoff":"linear","fallback":["cid"],"hold":true}}"#;
     let incoming = read(document, Name::Convoke);
-    let accept = incoming.accept(ANN, Asking { key: Some("ignored"), ..Asking::default() }, None);
-    assert_eq!(accept.identity, Identity::Native("n-1"));
+    let accept = incoming.accept(ANN, Asking { key: Some("ignored"), ..Asking::default() });
+    assert_eq!(accept.identity, Identity::Native("n-1".into()));
     assert_eq!((accept.priority, accept.guarantee), (Priority::Critical, Guarantee::AtMostOnce));
     assert_eq!((accept.timeout_ms, accept.wait_ms, accept.retries), (Some(10_000), Some(20_000), Some(2)));
-    assert_eq!((accept.task, accept.thread, accept.hold), (Some("t"), Some("th"), true));
+    assert_eq!((accept.task, accept.thread, accept.hold), (Some("t".into()), Some("th".into()), true));
     assert_eq!(accept.fallback.len(), 1);
 }
 
@@ -115,10 +115,10 @@ fn wishes_are_handed_on() {
 fn a_key_stands_in_for_a_missing_id() {
     let document = r#"{"convoke":1,"kind":"note","from":"ann","to":["bob"],"text":"hi"}"#;
     let incoming = read(document, Name::Convoke);
-    assert_eq!(incoming.accept(ANN, Asking::default(), None).identity, Identity::Content);
+    assert_eq!(incoming.accept(ANN, Asking::default()).identity, Identity::Content);
     assert_eq!(
-        incoming.accept(ANN, Asking { key: Some("key-1"), ..Asking::default() }, None).identity,
-        Identity::Native("key-1")
+        incoming.accept(ANN, Asking { key: Some("key-1"), ..Asking::default() }).identity,
+        Identity::Native("key-1".into())
     );
 }
 
@@ -130,8 +130,7 @@ fn a_fallback_is_told_whom_the_document_was_for() {
         return;
     };
     let incoming = read(&document, Name::Bus);
-    let outgoing =
-        write(incoming.accept(ANN, Asking::default(), None).body, Name::Bus, 1, Some("cid")).unwrap();
+    let outgoing = write(&incoming.accept(ANN, Asking::default()).body, Name::Bus, 1, Some("cid")).unwrap();
     assert!(
         outgoing.text.contains("original_recipient") && outgoing.text.contains("cid"),
         "{}",
@@ -157,13 +156,13 @@ const NOTE: &str = r#"{"kind":"note","from":"ann","to":["bob"],"text":"hello","o
 
 #[test]
 fn what_the_bus_translated_is_restored_and_what_another_says_is_data() {
-    let translated = write(read(NOTE, Name::Convoke).envelope(), Name::Bus, 1, None).unwrap();
+    let translated = write(&read(NOTE, Name::Convoke).envelope(), Name::Bus, 1, None).unwrap();
     let restored = read(&translated.text, Name::Bus);
     assert_eq!(restored.dialect, Name::Convoke, "it goes home to the byte");
-    assert_eq!(write(restored.envelope(), Name::Convoke, 1, None).unwrap().text, NOTE);
+    assert_eq!(write(&restored.envelope(), Name::Convoke, 1, None).unwrap().text, NOTE);
 
     let edited = read(&translated.text.replacen("hello", "bye", 1), Name::Bus);
-    let edited = write(edited.envelope(), Name::Convoke, 1, None).unwrap().text;
+    let edited = write(&edited.envelope(), Name::Convoke, 1, None).unwrap().text;
     assert!(edited.contains("\"text\":\"bye\"") && edited.contains("1.50"), "the edit wins: {edited}");
 
     // Whoever changes the origin, or makes one, has not the bus's key.
@@ -180,10 +179,10 @@ fn what_the_bus_translated_is_restored_and_what_another_says_is_data() {
 #[test]
 fn a_document_without_a_time_has_that_of_its_coming() {
     let incoming = read(NOTE, Name::Convoke);
-    let translated = write(incoming.envelope(), Name::Coord, 1, None).unwrap().text;
+    let translated = write(&incoming.envelope(), Name::Coord, 1, None).unwrap().text;
     assert!(translated.contains("\"timestamp\":\"2026-09-21T"), "{translated}");
     let home = read(&translated, Name::Coord);
-    assert_eq!(write(home.envelope(), Name::Convoke, 1, None).unwrap().text, NOTE);
+    assert_eq!(write(&home.envelope(), Name::Convoke, 1, None).unwrap().text, NOTE);
 }
 
 /// Reads a document as an ordinary one and as any other, and compares what came of it.

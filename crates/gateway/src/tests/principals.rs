@@ -23,9 +23,9 @@ fn note(token: &Token) -> TokenNote {
 
 fn register(broker: &mut Broker, name: &str, profile: &Profile) -> AgentKey {
     let (name, profile): (AgentName, Vec<u8>) = (name.parse().unwrap(), profile.write());
-    let register = Register { name: &name, aliases: &[], dialect: Dialect::Convoke, profile: &profile };
+    let register = Register { name, aliases: Vec::new(), dialect: Dialect::Convoke, profile };
     let mut cx = Context { now: Time(1), wall: Time(1), random: &mut Zero };
-    let command = Command::Register(register);
+    let command = Command::Register(Box::new(register));
     let reply = broker.execute(&mut cx, &command, &mut Vec::new(), &mut |_, _, _| {}).unwrap();
     let Reply::Agent(agent) = reply else { panic!("{reply:?}") };
     agent

@@ -7,7 +7,7 @@ use json::Limits;
 use message::{AgentName, Dialect, Kind, Message, TaskStatus};
 use proptest::prelude::*;
 
-use crate::{Asking, Incoming, Reading, SealKey, Work};
+use crate::{Asking, Incoming, Reading, SealKey};
 
 const WHO: [&str; 3] = ["ann", "bob", "cid"];
 const TASK: &str = "0.0.7";
@@ -74,15 +74,14 @@ impl Bus {
         for name in WHO {
             let name: AgentName = name.parse().unwrap();
             let aliases = [format!("did:web:{name}.example"), format!("codex://{name}")];
-            let aliases: Vec<&str> = aliases.iter().map(String::as_str).collect();
-            let register =
-                Register { name: &name, aliases: &aliases, dialect: Dialect::Convoke, profile: b"" };
-            bus.execute(&Command::Register(register)).unwrap();
+            let aliases = aliases.iter().map(|alias| alias.as_str().into()).collect();
+            let register = Register { name, aliases, dialect: Dialect::Convoke, profile: Vec::new() };
+            bus.execute(&Command::Register(Box::new(register))).unwrap();
         }
         bus
     }
 
-    fn execute(&mut self, command: &Command<'_>) -> Result<Reply, broker::Refusal> {
+    fn execute(&mut self, command: &Command) -> Result<Reply, broker::Refusal> {
         self.now += 10;
         let (now, mut dice) = (Time(self.now), Dice(self.now));
         let mut cx = Context { now, wall: now, random: &mut dice };
@@ -100,9 +99,8 @@ impl Bus {
         let said = message::from_value(json::parse_str(&text, Limits::DOCUMENT).unwrap()).unwrap().message;
         let incoming = written(&said, dialect, &self.names)?;
         let agent = self.broker.agent(from).unwrap();
-        let saying = incoming.work.as_deref().map(Work::saying);
         let asking = Asking { key: Some(&id), ..Asking::default() };
-        let accept = incoming.accept(agent, asking, saying.as_ref());
+        let accept = incoming.accept(agent, asking);
         let outcome = self.execute(&Command::Accept(Box::new(accept)));
         Some(outcome.is_ok())
     }

@@ -239,7 +239,7 @@ fn damage_that_is_met_later_is_set_aside_and_made_anew() {
     }
     history.catch_up(world.log_last());
     set(&file, "UPDATE deliveries SET state = 9 WHERE message = (SELECT min(seq) FROM messages)");
-    world.run(&broker::Command::Process { agent: bob, message: first, by: "test" }).unwrap();
+    world.run(&broker::Command::Process { agent: bob, message: first, by: "test".into() }).unwrap();
     history.catch_up(world.log_last());
     assert_eq!(history.trouble(), None);
     let receipt = history.receipt(first).unwrap().unwrap();

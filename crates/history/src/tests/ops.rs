@@ -69,7 +69,7 @@ pub(super) fn tight() -> broker::Settings {
 pub(super) fn play(world: &mut World, seen: &mut Seen, count: usize) {
     if world.log_is_empty() {
         for name in &NAMES[..4] {
-            register(world, name, &[]);
+            register(world, name, Vec::new());
         }
         for (agent, address) in
             [(3, "roles.dev"), (4, "roles.dev"), (3, "#news"), (4, "#news"), (5, "channel:team")]
@@ -90,15 +90,15 @@ fn step(world: &mut World, seen: &mut Seen) {
         0..=1 => {
             let name = *world.random.pick(&NAMES);
             let alias = format!("did:plc:{name}");
-            let aliases: &[&str] = if world.random.one_in(3) { &[] } else { &[&alias] };
+            let aliases = if world.random.one_in(3) { Vec::new() } else { vec![alias.into()] };
             register(world, name, aliases);
         }
         2 if world.random.one_in(2) => drop(world.run(&Command::Remove { agent })),
-        2..=3 => drop(world.run(&Command::Join { agent, address: &address })),
-        4..=5 => drop(world.run(&Command::Leave { agent, address: &address })),
+        2..=3 => drop(world.run(&Command::Join { agent, address })),
+        4..=5 => drop(world.run(&Command::Leave { agent, address })),
         6 => {
             let state = *world.random.pick(PresenceState::ALL);
-            drop(world.run(&Command::SetPresence { agent, state, detail: b"x" }));
+            drop(world.run(&Command::SetPresence { agent, state, detail: b"x".to_vec() }));
         }
         7..=9 => {
             let door = *world.random.pick(&Door::ALL);
@@ -117,10 +117,11 @@ fn step(world: &mut World, seen: &mut Seen) {
     }
 }
 
-fn register(world: &mut World, name: &str, aliases: &[&str]) {
+fn register(world: &mut World, name: &str, aliases: Vec<Box<str>>) {
     let name: AgentName = name.parse().unwrap();
     let dialect = *world.random.pick(Dialect::ALL);
-    drop(world.run(&Command::Register(Register { name: &name, aliases, dialect, profile: b"p" })));
+    let register = Register { name, aliases, dialect, profile: b"p".to_vec() };
+    drop(world.run(&Command::Register(Box::new(register))));
 }
 
 /// Makes a text of some words.
@@ -156,24 +157,24 @@ fn send(world: &mut World, seen: &mut Seen, from: AgentKey) {
     let random = &mut world.random;
     let accept = Accept {
         from,
-        to: &to,
+        to,
         kind: *random.pick(Kind::ALL),
         priority: *random.pick(Priority::ALL),
         guarantee: *random.pick(Guarantee::ALL),
-        identity: if random.one_in(5) { Identity::Content } else { Identity::Native(&native_id) },
+        identity: if random.one_in(5) { Identity::Content } else { Identity::Native(native_id.into()) },
         fingerprint: Fingerprint::of(&[&body]),
-        task: *random.pick(&[None, None, Some("t1"), Some("t2")]),
-        thread: *random.pick(&[None, Some("chat"), Some("talk")]),
-        reply_to: answered.as_deref(),
+        task: random.pick(&[None, None, Some("t1"), Some("t2")]).map(Into::into),
+        thread: random.pick(&[None, Some("chat"), Some("talk")]).map(Into::into),
+        reply_to: answered.map(Into::into),
         lifetime_ms: *random.pick(&[None, None, Some(3_000), Some(40_000)]),
         timeout_ms: *random.pick(&[None, None, Some(5_000)]),
         retries: *random.pick(&[None, Some(0), Some(1)]),
         backoff: *random.pick(&[None, Some(Backoff::Linear)]),
-        fallback: &fallback,
+        fallback,
         wait_ms: *random.pick(&[None, None, Some(20_000)]),
         live_only: random.one_in(12),
         hold: random.one_in(2),
-        body: &body,
+        body: body.into(),
         ..note("")
     };
     if let Ok(Reply::Accepted(receipted)) = world.run(&Command::Accept(Box::new(accept)))
@@ -187,7 +188,7 @@ fn take(world: &mut World, seen: &mut Seen, agent: AgentKey, session: SessionKey
     let session = Some(session).filter(|_| world.random.one_in(2));
     let lease_ms = if world.random.one_in(2) { 1_000 } else { 30_000 };
     let max = u32::try_from(world.random.below(6)).unwrap();
-    let take = Take { agent, session, max, bytes_max: 4_000, lease_ms, by: "ops" };
+    let take = Take { agent, session, max, bytes_max: 4_000, lease_ms, by: "ops".into() };
     if let Ok(Reply::Taken(deliveries)) = world.run(&Command::Take(take)) {
         seen.deliveries.extend(deliveries.iter().map(|delivery| (agent, delivery.delivery)));
     }
@@ -198,11 +199,11 @@ fn settle(world: &mut World, seen: &Seen) {
     let Some((agent, delivery)) = nth.map(|nth| seen.deliveries[nth]) else { return };
     let delay = *world.random.pick(&[Delay::Never, Delay::Ms(2_500), Delay::Backoff, Delay::Backoff]);
     let command = match world.random.below(8) {
-        0..=2 => Command::Ack { agent, delivery, by: "ops" },
-        3 | 4 => Command::Nack(Nack { agent, delivery, reason: "no", delay }),
+        0..=2 => Command::Ack { agent, delivery, by: "ops".into() },
+        3 | 4 => Command::Nack(Nack { agent, delivery, reason: "no".into(), delay }),
         5 => Command::Return { agent, delivery },
         6 => Command::Extend { agent, delivery, lease_ms: 9_000 },
-        _ => Command::Surface { agent, delivery, by: "model" },
+        _ => Command::Surface { agent, delivery, by: "model".into() },
     };
     drop(world.run(&command));
 }
@@ -227,14 +228,14 @@ fn rare(world: &mut World, seen: &mut Seen, agent: AgentKey) {
         0..=1 => drop(world.run(&Command::Retract { message, by: AgentKey::HUMAN })),
         2 => {
             let body = body(world);
-            drop(world.run(&Command::Amend { message, by: AgentKey::HUMAN, body: &body }));
+            drop(world.run(&Command::Amend { message, by: AgentKey::HUMAN, body: body.into() }));
         }
         3 => {
             for message in seen.messages.iter().rev().take(12) {
                 drop(world.run(&Command::Resume { message: *message }));
             }
         }
-        4..=5 => drop(world.run(&Command::Process { agent, message, by: "ops" })),
+        4..=5 => drop(world.run(&Command::Process { agent, message, by: "ops".into() })),
         6..=8 => drop(world.run(&Command::RetryDead { entry })),
         9 => drop(world.run(&Command::DropDead { entry })),
         10 => {
@@ -258,7 +259,7 @@ fn rare(world: &mut World, seen: &mut Seen, agent: AgentKey) {
 
 fn carry(world: &mut World, Living { of, place, .. }: Living) {
     let body = world.body(place);
-    world.run(&Command::Carry { of: &of, place, body: &body }).unwrap();
+    world.run(&Command::Carry { of, place, body: body.into() }).unwrap();
 }
 
 impl Seen {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use broker::{Accept, AgentKey, Broker, Command, Context, Effects, Register, Reply, Take, Time};
 use log::{Batch, Class, Log, MemDisk, Options, Reader, SegmentLog, Syncer};
-use message::{Address, AgentName, Dialect, Envelope, Guarantee, Kind, Priority, Seq};
+use message::{Address, AgentName, Dialect, Envelope, Seq};
 
 use super::world::{Gate, LONG, Seeded, note};
 use crate::{History, Query, Scope, Settings};
@@ -31,13 +31,14 @@ impl Source {
         let mut source = Source { broker, log, batch, random: Seeded(3), now: 1_700_000_000_000 };
         for number in 0..AGENTS {
             let name: AgentName = format!("agent-{number}").parse().unwrap();
-            let register = Register { name: &name, aliases: &[], dialect: Dialect::Bus, profile: b"" };
-            source.run(&Command::Register(register));
+            let (aliases, profile) = (Vec::new(), Vec::new());
+            let register = Register { name, aliases, dialect: Dialect::Bus, profile };
+            source.run(&Command::Register(Box::new(register)));
         }
         source
     }
 
-    fn run(&mut self, command: &Command<'_>) -> Reply {
+    fn run(&mut self, command: &Command) -> Reply {
         let mut cx = Context { now: Time(self.now), wall: Time(self.now), random: &mut self.random };
         let batch = &mut self.batch;
         let mut write = |_, at, event: &broker::Event<'_>| batch.push_with(|out| event.encode(at, out));
@@ -69,16 +70,13 @@ impl Source {
                 let document = format!(r#"{{"kind":"note","to":["x"],"body":{{"text":"{text}"}}}}"#);
                 let body = Envelope::seal(Dialect::Convoke, None, document.as_bytes());
                 let native_id = format!("{round}-{number}");
-                let to: [Address; 1] = [format!("agent-{}", number % AGENTS as usize).parse().unwrap()];
+                let to: Vec<Address> = vec![format!("agent-{}", number % AGENTS as usize).parse().unwrap()];
                 let accept = Accept {
                     from: AgentKey(3 + (number as u32 + 1) % AGENTS),
-                    to: &to,
-                    kind: Kind::Note,
-                    priority: Priority::Normal,
-                    guarantee: Guarantee::AtLeastOnce,
-                    task: Some(["one", "two", "three"][number % 3]),
-                    thread: Some(["here", "there"][number % 2]),
-                    body: &body,
+                    to,
+                    task: Some(["one", "two", "three"][number % 3].into()),
+                    thread: Some(["here", "there"][number % 2].into()),
+                    body: body.into(),
                     ..note(&native_id)
                 };
                 self.run(&Command::Accept(Box::new(accept)));
@@ -99,11 +97,11 @@ impl Source {
                     max: 100,
                     bytes_max: u64::MAX,
                     lease_ms: 60_000,
-                    by: "socket",
+                    by: "socket".into(),
                 };
                 let Reply::Taken(deliveries) = self.run(&Command::Take(take)) else { panic!() };
                 for delivery in deliveries {
-                    self.run(&Command::Ack { agent, delivery: delivery.delivery, by: "socket" });
+                    self.run(&Command::Ack { agent, delivery: delivery.delivery, by: "socket".into() });
                 }
             }
         }

@@ -92,7 +92,7 @@ fn the_running_hash_is_the_one_of_the_docs() {
     world.send_document(ann, &["#news"], br#"{"n":2}"#, Kind::Note);
     // What becomes of a message later changes nothing.
     let body = Envelope::seal(message::Dialect::Convoke, None, br#"{"n":3}"#);
-    world.run(&Command::Amend { message: first, by: ann, body: &body }).unwrap();
+    world.run(&Command::Amend { message: first, by: ann, body: body.into() }).unwrap();
     let history = world.history(&folder.path().join("history.db"));
     history.catch_up(world.log_last());
     let hashes: Vec<String> =

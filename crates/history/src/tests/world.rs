@@ -9,7 +9,7 @@ use broker::{
     Register, Reply, Time,
 };
 use log::{Batch, Class, Entry, Log, LogReader, MemDisk, Options, Reader, SegmentLog, Syncer};
-use message::{Address, AgentName, Dialect, Envelope, Guarantee, Kind, MessageId, Priority, Seq};
+use message::{Address, AgentName, Dialect, Envelope, Kind, MessageId, Seq};
 
 use crate::{History, Settings};
 
@@ -115,14 +115,14 @@ impl World {
     }
 
     /// Carries a command out; what it leads to is durable afterwards, and the gate is open to it.
-    pub(super) fn run(&mut self, command: &Command<'_>) -> Result<Reply, Refusal> {
+    pub(super) fn run(&mut self, command: &Command) -> Result<Reply, Refusal> {
         let reply = self.run_unseen(command);
         self.gate.open(self.log.last());
         reply
     }
 
     /// Carries a command out and shows it to nobody.
-    pub(super) fn run_unseen(&mut self, command: &Command<'_>) -> Result<Reply, Refusal> {
+    pub(super) fn run_unseen(&mut self, command: &Command) -> Result<Reply, Refusal> {
         let mut batch = Batch::new();
         let mut cx = Context { now: Time(self.now), wall: Time(self.wall), random: &mut self.random };
         let mut effects = Effects::new();
@@ -136,14 +136,15 @@ impl World {
 
     pub(super) fn register(&mut self, name: &str) -> AgentKey {
         let name: AgentName = name.parse().unwrap();
-        let register = Register { name: &name, aliases: &[], dialect: Dialect::Bus, profile: b"" };
-        let Ok(Reply::Agent(agent)) = self.run(&Command::Register(register)) else { panic!("{name}") };
+        let (aliases, profile) = (Vec::new(), Vec::new());
+        let register = Register { name, aliases, dialect: Dialect::Bus, profile };
+        let Ok(Reply::Agent(agent)) = self.run(&Command::Register(Box::new(register))) else { panic!() };
         agent
     }
 
     pub(super) fn join(&mut self, agent: AgentKey, address: &str) {
         let address: Address = address.parse().unwrap();
-        self.run(&Command::Join { agent, address: &address }).unwrap();
+        self.run(&Command::Join { agent, address }).unwrap();
     }
 
     /// Sends a note with a text.
@@ -163,7 +164,7 @@ impl World {
         let body = Envelope::seal(Dialect::Convoke, None, document);
         self.sent += 1;
         let native_id = format!("n{}", self.sent);
-        let accept = Accept { from, to: &to, kind, body: &body, ..note(&native_id) };
+        let accept = Accept { from, to, kind, body: body.into(), ..note(&native_id) };
         match self.run(&Command::Accept(Box::new(accept))) {
             Ok(Reply::Accepted(receipted)) => receipted.id,
             other => panic!("{other:?}"),
@@ -209,31 +210,12 @@ pub(super) fn settings(file: &Path) -> Settings {
 }
 
 /// A note to nobody that has nothing special.
-pub(super) fn note(native_id: &str) -> Accept<'_> {
+pub(super) fn note(native_id: &str) -> Accept {
+    let identity = Identity::Native(native_id.into());
+    let fingerprint = Fingerprint::of(&[native_id.as_bytes()]);
     Accept {
-        from: AgentKey::HUMAN,
-        to: &[],
-        kind: Kind::Note,
-        priority: Priority::Normal,
-        guarantee: Guarantee::AtLeastOnce,
-        identity: Identity::Native(native_id),
-        fingerprint: Fingerprint::of(&[native_id.as_bytes()]),
-        task: None,
-        thread: None,
-        reply_to: None,
-        created: None,
-        expires: None,
-        lifetime_ms: None,
-        timeout_ms: None,
-        retries: None,
-        backoff: None,
-        fallback: &[],
-        wait_ms: None,
-        live_only: false,
-        hold: false,
-        hops: 0,
-        body: b"",
-        saying: None,
+        fingerprint,
+        ..Accept::new(AgentKey::HUMAN, Vec::new(), Kind::Note, identity, bytes::Bytes::new())
     }
 }
 

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use broker::{Accept, AgentKey, Command, Fingerprint, Identity, Register, Reply, Retention};
+use broker::{Accept, AgentKey, Command, Identity, Register, Reply, Retention};
 use log::Options;
-use message::{Address, AgentName, Dialect, Guarantee, Kind, MessageId, Priority};
+use message::{AgentName, Dialect, Kind, MessageId};
 
 use crate::{CallError, Clock, Letter, Node, Settings, Started, SystemClock, Wishes};
 
@@ -60,32 +60,11 @@ impl Bus {
         let (id, body) = (id.to_owned(), body.to_owned());
         let (from, to) = if reply_to.is_some() { (self.bob, "ann") } else { (self.ann, "bob") };
         let call = move |turn: &mut crate::Turn<'_>| {
-            let to: [Address; 1] = [to.parse().unwrap()];
-            let reply_to = reply_to.map(|id| id.to_string());
+            let (to, identity) = (vec![to.parse().unwrap()], Identity::Native(id.into()));
             let accept = Accept {
-                from,
-                to: &to,
-                kind,
-                priority: Priority::Normal,
-                guarantee: Guarantee::AtLeastOnce,
-                identity: Identity::Native(&id),
-                fingerprint: Fingerprint::of(&[body.as_bytes()]),
-                task: None,
-                thread: None,
-                reply_to: reply_to.as_deref(),
-                created: None,
-                expires: None,
-                lifetime_ms: None,
-                timeout_ms: None,
-                retries: None,
-                backoff: None,
-                fallback: &[],
+                reply_to: reply_to.map(|id| id.to_string().into()),
                 wait_ms: wait.map(|wait| wait.as_millis().try_into().unwrap()),
-                live_only: false,
-                hold: false,
-                saying: None,
-                hops: 0,
-                body: body.as_bytes(),
+                ..Accept::new(from, to, kind, identity, body.into())
             };
             let reply = turn.execute(&Command::Accept(Box::new(accept)))?;
             let Reply::Accepted(receipted) = reply else { panic!("{reply:?}") };
@@ -112,8 +91,9 @@ impl Bus {
 
     pub(super) async fn ack(&self, letter: &Letter) {
         let (agent, delivery) = (self.bob, letter.delivery.delivery);
-        let call =
-            move |turn: &mut crate::Turn<'_>| turn.execute(&Command::Ack { agent, delivery, by: "test" });
+        let call = move |turn: &mut crate::Turn<'_>| {
+            turn.execute(&Command::Ack { agent, delivery, by: "test".into() })
+        };
         self.node.call(call).await.unwrap().unwrap();
     }
 
@@ -132,8 +112,9 @@ impl Bus {
 async fn register(node: &Node, name: &str) -> AgentKey {
     let name: AgentName = name.parse().unwrap();
     let call = move |turn: &mut crate::Turn<'_>| {
-        let register = Register { name: &name, aliases: &[], dialect: Dialect::Convoke, profile: b"" };
-        let reply = turn.execute(&Command::Register(register)).unwrap();
+        let (aliases, profile) = (Vec::new(), Vec::new());
+        let register = Register { name, aliases, dialect: Dialect::Convoke, profile };
+        let reply = turn.execute(&Command::Register(Box::new(register))).unwrap();
         let Reply::Agent(agent) = reply else { panic!("{reply:?}") };
         agent
     };

@@ -107,8 +107,9 @@ async fn released_by(bus: &Bus, name: &str) -> Option<String> {
     let (told, tells) = tokio::sync::oneshot::channel();
     let name: AgentName = name.parse().unwrap();
     let register = move |turn: &mut crate::Turn<'_>| {
-        let register = Register { name: &name, aliases: &[], dialect: Dialect::Convoke, profile: b"" };
-        turn.execute(&Command::Register(register)).map(drop).unwrap();
+        let (aliases, profile) = (Vec::new(), Vec::new());
+        let register = Register { name, aliases, dialect: Dialect::Convoke, profile };
+        turn.execute(&Command::Register(Box::new(register))).map(drop).unwrap();
     };
     let then = move |()| told.send(thread::current().name().map(str::to_owned)).unwrap();
     bus.node.start_call(1, register, then).await.unwrap();

@@ -353,19 +353,15 @@ async fn write(bus: &Bus, key: &str, says: Says) {
     let (repo, key) = (bus.ann, key.to_owned());
     let call = move |turn: &mut crate::Turn<'_>| {
         let (document, message) = match &says {
-            Says::Text(text) => (Document::Here(text.as_bytes()), None),
+            Says::Text(text) => (Document::Here(text.clone().into()), None),
             Says::Message(id) => (Document::OfMessage(*id), Some(*id)),
         };
-        let change = RecordChange::Set { cid: Digest([1; 32]), document, message, blobs: &[] };
-        let writes = [RecordWrite { collection: "x.notes", key: &key, swap: Swap::Anything, change }];
+        let change = RecordChange::Set { cid: Digest([1; 32]), document, message, blobs: Vec::new() };
+        let (collection, key) = ("x.notes".into(), key.into());
+        let writes = vec![RecordWrite { collection, key, swap: Swap::Anything, change }];
         let tick = turn.broker().next_tick(turn.now());
-        turn.execute(&Command::Commit(Commit {
-            repo,
-            swap: None,
-            commit: Digest([2; 32]),
-            tick,
-            writes: &writes,
-        }))
+        let commit = Commit { repo, swap: None, commit: Digest([2; 32]), tick, writes };
+        turn.execute(&Command::Commit(Box::new(commit)))
     };
     bus.node.call(call).await.unwrap().unwrap();
 }

@@ -188,11 +188,12 @@ impl Trimmer {
         self.find_room(piece.iter().map(cost).sum())?;
         let moves = self.ask(move |turn| {
             let (mut moves, mut bytes) = (Vec::with_capacity(read.len()), 0);
-            for (Living { of, place, .. }, body) in &read {
+            for (Living { of, place, .. }, body) in read {
+                let body_bytes = body.len() as u64;
                 // It may be over meanwhile, or have another body; then it is not needed here.
-                if turn.execute(&Command::Carry { of, place: *place, body }).is_ok() {
-                    moves.push((*place, turn.broker().last()));
-                    bytes += body.len() as u64;
+                if turn.execute(&Command::Carry { of, place, body: body.into() }).is_ok() {
+                    moves.push((place, turn.broker().last()));
+                    bytes += body_bytes;
                 }
             }
             (moves, bytes)

@@ -104,7 +104,7 @@ impl Node {
     /// Executes a command and puts its events into the batch.
     pub(super) fn execute(
         &mut self,
-        command: &Command<'_>,
+        command: &Command,
         cx: &mut Context<'_>,
         effects: &mut Effects,
     ) -> Result<Reply, Refusal> {
@@ -178,7 +178,7 @@ impl Driver {
         let skipped = plant == Some(DriverPlant::DropReturned) && matches!(request, Request::Return { .. });
         let outcome = match skipped {
             true => Ok(Reply::Done),
-            false => request.with_command(tick, |command| node.execute(command, &mut cx, &mut effects)),
+            false => node.execute(&request.command(tick), &mut cx, &mut effects),
         };
         let last = node.broker.last();
         let told = effects.clone();

@@ -179,7 +179,7 @@ impl Driver {
                 let body = body(&node.reader, place)?;
                 let mut effects = Effects::new();
                 let mut cx = Context { now: node.now(clock), wall: clock.wall(), random: &mut self.dice };
-                let carry = Command::Carry { of: &of, place, body: &body };
+                let carry = Command::Carry { of, place, body: body.into() };
                 let carried = node.execute(&carry, &mut cx, &mut effects);
                 if let Err(refusal) = carried {
                     return Ok(broken(

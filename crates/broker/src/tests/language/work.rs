@@ -5,33 +5,33 @@ use message::{Severity, TaskStatus};
 use super::{Stage, number};
 use crate::tests::show;
 use crate::{
-    AgentKey, Blocker, Command, Entity, HandoffReason, HelpAnswer, Micros, Operation, Saying, StateChange,
-    Time,
+    AgentKey, Blocker, Command, Entity, HandoffReason, HelpAnswer, Micros, Operation, StateChange,
+    TaskIntent, Time,
 };
 
 /// Adds what an option of `send` says about work.
-pub(super) fn option<'a>(saying: &mut Saying<'a>, name: &str, value: &'a str, wall: u64) {
+pub(super) fn option(intent: &mut TaskIntent, name: &str, value: &str, wall: u64) {
     let share = || (value.parse::<f64>().expect("a share") * 1e6) as u32;
     match name {
-        "title" => saying.title = Some(value),
-        "deps" => saying.dependencies = value.split(',').collect(),
-        "caps" => saying.capabilities = value.split(',').collect(),
-        "deadline" => saying.deadline = Some(Time(wall + number(value))),
-        "budget" => saying.budget = Micros::parse(value),
-        "tokensmax" => saying.tokens_max = Some(number(value)),
-        "quality" => saying.quality = Some(share()),
-        "risk" => saying.risk = Some(share()),
-        "cost" => saying.cost = Micros::parse(value),
-        "tokens" => saying.tokens = Some(number(value)),
-        "status" => saying.status = TaskStatus::from_name(value),
-        "claim" => saying.lease_ms = Some(number(value)),
-        "blocker" => saying.blocker = Blocker::find(value),
-        "reason" => saying.reason = Some(value),
-        "routes" => saying.routes = value.split(',').map(super::address).collect(),
-        "accepts" => saying.accepts = Some(value == "yes"),
-        "handoff" => saying.handoff = HandoffReason::find(value),
-        "urgency" => saying.urgency = Severity::from_name(value),
-        "answer" => saying.answer = HelpAnswer::find(value),
+        "title" => intent.title = Some(value.into()),
+        "deps" => intent.dependencies = value.split(',').map(Box::from).collect(),
+        "caps" => intent.capabilities = value.split(',').map(Box::from).collect(),
+        "deadline" => intent.deadline = Some(Time(wall + number(value))),
+        "budget" => intent.budget = Micros::parse(value),
+        "tokensmax" => intent.tokens_max = Some(number(value)),
+        "quality" => intent.quality = Some(share()),
+        "risk" => intent.risk = Some(share()),
+        "cost" => intent.cost = Micros::parse(value),
+        "tokens" => intent.tokens = Some(number(value)),
+        "status" => intent.status = TaskStatus::from_name(value),
+        "claim" => intent.lease_ms = Some(number(value)),
+        "blocker" => intent.blocker = Blocker::find(value),
+        "reason" => intent.reason = Some(value.into()),
+        "routes" => intent.routes = value.split(',').map(super::address).collect(),
+        "accepts" => intent.accepts = Some(value == "yes"),
+        "handoff" => intent.handoff = HandoffReason::find(value),
+        "urgency" => intent.urgency = Severity::from_name(value),
+        "answer" => intent.answer = HelpAnswer::find(value),
         _ => panic!("`send` has no option `{name}`"),
     }
 }
@@ -41,9 +41,12 @@ pub(super) fn command(stage: &mut Stage, verb: &str, words: &[&str]) -> Vec<Stri
         "judge" => {
             let (gate, approved) = (stage.message(words[0]), words[1] == "yes");
             let reason = words[2..].join(" ");
-            stage.run(&Command::JudgeGate { gate, by: AgentKey::HUMAN, approved, reason: &reason })
+            stage.run(&Command::JudgeGate { gate, by: AgentKey::HUMAN, approved, reason: reason.into() })
         }
-        "equip" => stage.run(&Command::Equip { agent: stage.agent(words[0]), capabilities: &words[1..] }),
+        "equip" => {
+            let capabilities = words[1..].iter().map(|word| (*word).into()).collect();
+            stage.run(&Command::Equip { agent: stage.agent(words[0]), capabilities })
+        }
         "fit" => {
             let quality = words[1].parse::<f64>().ok().map(|share| (share * 1e6) as u32);
             let from = Time(stage.world.wall + number(words[2]));
@@ -57,11 +60,11 @@ pub(super) fn command(stage: &mut Stage, verb: &str, words: &[&str]) -> Vec<Stri
                 by: stage.agent(words[0]),
                 operation: Operation::find(words[1]).expect("an operation"),
                 entity: Entity::find(words[2]).expect("an entity"),
-                id: words[3],
-                changes: value.as_object().expect("changes are an object"),
+                id: words[3].into(),
+                changes: value.into_owned().as_object().expect("changes are an object").clone(),
                 version: words[4].parse().ok(),
             };
-            stage.run(&Command::ChangeState(change))
+            stage.run(&Command::ChangeState(Box::new(change)))
         }
     }
 }

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use message::{Priority, TaskStatus};
 
 use super::{
-    Allotted, Anew, Asked, Breaker, Fact, GateRaised, Hold, Judged, Moved, OfTask, Outcome, Request, Resource,
+    Allotted, Anew, Asked, Breaker, Fact, GateRaised, Hold, Judged, Moved, OfTask, Outcome, Resource,
+    TaskRequest,
 };
 use crate::codec::{DecodeError, Reader, Writer};
 use crate::work::money::Micros;
@@ -226,11 +227,11 @@ fn write_agents(writer: &mut Writer<'_>, agents: &[AgentKey]) {
     agents.iter().for_each(|agent| writer.number(agent.0.into()));
 }
 
-pub(crate) fn request(reader: &mut Reader<'_>) -> Result<Option<Request>, DecodeError> {
+pub(crate) fn request(reader: &mut Reader<'_>) -> Result<Option<TaskRequest>, DecodeError> {
     if !reader.flag()? {
         return Ok(None);
     }
-    Ok(Some(Request {
+    Ok(Some(TaskRequest {
         message: MessageKey(reader.short()?),
         id: reader.message_id()?,
         body: reader.seq()?,
@@ -238,9 +239,9 @@ pub(crate) fn request(reader: &mut Reader<'_>) -> Result<Option<Request>, Decode
     }))
 }
 
-pub(crate) fn write_request(writer: &mut Writer<'_>, request: Option<Request>) {
+pub(crate) fn write_request(writer: &mut Writer<'_>, request: Option<TaskRequest>) {
     writer.flag(request.is_some());
-    if let Some(Request { message, id, body, bytes }) = request {
+    if let Some(TaskRequest { message, id, body, bytes }) = request {
         writer.number(message.0.into());
         writer.message_id(id);
         writer.seq(body);

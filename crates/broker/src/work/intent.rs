@@ -7,14 +7,14 @@ use super::word::{Blocker, HandoffReason, HelpAnswer};
 use crate::Time;
 
 /// What a message says about work. Everything may be absent.
-#[derive(Clone, Debug, Default)]
-pub struct Saying<'a> {
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TaskIntent {
     /// What is to be done, in a line.
-    pub title: Option<&'a str>,
+    pub title: Option<Box<str>>,
     /// Tasks that must be done before.
-    pub dependencies: Vec<&'a str>,
+    pub dependencies: Vec<Box<str>>,
     /// What whoever does it must be able to do.
-    pub capabilities: Vec<&'a str>,
+    pub capabilities: Vec<Box<str>>,
     /// By when it is wanted, by the wall clock.
     pub deadline: Option<Time>,
     /// What it may cost.
@@ -36,7 +36,7 @@ pub struct Saying<'a> {
     /// Why it cannot go on.
     pub blocker: Option<Blocker>,
     /// Why something is so, in words.
-    pub reason: Option<&'a str>,
+    pub reason: Option<Box<str>>,
     /// To whom its sender would have a blocked task go, the first that is there.
     pub routes: Vec<Address>,
     /// Whether an offer, a gate or a piece of work is accepted.
@@ -49,9 +49,9 @@ pub struct Saying<'a> {
     pub answer: Option<HelpAnswer>,
 }
 
-impl Saying<'static> {
+impl TaskIntent {
     /// Nothing beside what every message says.
-    pub const NOTHING: &'static Saying<'static> = &Saying {
+    pub const NOTHING: &'static TaskIntent = &TaskIntent {
         title: None,
         dependencies: Vec::new(),
         capabilities: Vec::new(),
