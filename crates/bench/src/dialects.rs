@@ -1,4 +1,4 @@
-//! The area `dialects`: documents routed, checked and translated, beside the parser that everybody uses.
+//! The area `dialects`: documents checked, read and translated, beside the parser that everybody uses.
 //!
 //! The yardstick is `serde_json` reading the same bytes into its `Value`, measured right before or after ours:
 //! whoever handles JSON at all pays that much. A ratio of 1 means that our step costs nothing on top of it.
@@ -20,7 +20,7 @@ use task::{Plan, Task, Work};
 
 pub(crate) const AREA: Area = Area {
     name: "dialects",
-    summary: "route, check and translate documents of 1 KiB, beside serde_json parsing them",
+    summary: "check, read and translate documents of 1 KiB, beside serde_json parsing them",
     measure,
     smoke,
     callgrind,

@@ -78,6 +78,8 @@ fn read_routing(draft: &mut Draft<'_>, kind: Kind) {
     if routing::guarantee(kind, priority.unwrap_or(Priority::Normal), retries) == Guarantee::AtMostOnce {
         draft.assume("/delivery/guarantee", Guarantee::AtMostOnce.name());
     }
+    let lifetime = routing::lifetime(draft.document());
+    draft.lifetime_ms = lifetime.map(|lifetime| lifetime.as_millis().try_into().unwrap_or(u64::MAX));
 }
 
 /// Reads the health of an agent as that agent's status, told to the bus.

@@ -17,14 +17,13 @@ mod lenses;
 mod parts;
 mod presence;
 mod registration;
-mod route;
 mod routing;
 mod rules;
 
 #[cfg(test)]
 mod tests;
 
-use dialect::{Decoded, Dialect, Encoded, Name, Names, Route, Strictness, Verdict};
+use dialect::{Decoded, Dialect, Encoded, Name, Names, Strictness, Verdict};
 use json::{Findings, Object, Path, Value};
 use message::Message;
 
@@ -61,10 +60,6 @@ impl Dialect for Bus {
         interfaces::of(form).check(document, &Path::ROOT, Strictness::Strict, errors, warnings);
         rules::check(form, document, errors, warnings);
         verdict
-    }
-
-    fn route<'v>(&self, document: &'v Object<'v>) -> Option<Route<'v>> {
-        route::route(document)
     }
 
     fn decode(&self, document: &Value<'_>, names: &Names) -> Result<Decoded, Findings> {

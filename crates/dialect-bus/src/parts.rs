@@ -50,11 +50,6 @@ pub(crate) fn text_in<'v>(document: &'v Object<'_>, name: &str, key: &str) -> Op
     part(document, name).and_then(|inner| text(inner, key))
 }
 
-/// Returns the session to which a message belongs: the sender's word counts first.
-pub(crate) fn thread<'v>(document: &'v Object<'_>) -> Option<&'v str> {
-    first_id(document, &[("sender", "session_id"), ("metadata", "session_id"), ("recipient", "session_id")])
-}
-
 /// Returns the message that this one answers.
 pub(crate) fn reply_to<'v>(document: &'v Object<'_>) -> Option<&'v str> {
     first_id(document, &[("metadata", "in_reply_to"), ("metadata", "original_message_id")])

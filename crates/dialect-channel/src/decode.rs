@@ -1,11 +1,12 @@
-//! Reading documents into messages. What the bus routes by is read once, in `route`.
+//! Reading documents into messages. What they start from is read once, in `head`.
 
-use dialect::{Codec, Decoded, Draft, Lens, Names, Recipients, Route, get};
+use dialect::{Codec, Decoded, Draft, Lens, Names, Recipients, get};
 use json::{Findings, Object, Value};
 use message::limits::{LIST_ITEMS_MAX, URI_BYTES_MAX};
-use message::{Guarantee, Severity};
+use message::{Guarantee, Kind, Severity};
 
 use crate::form::Form;
+use crate::head::Head;
 use crate::{channel_of, codes, extension, heartbeat};
 
 /// What needs no thought.
@@ -18,7 +19,7 @@ const LENSES: &[Lens] = &[
 /// Reads a document whose shape was checked.
 pub(crate) fn decode(
     document: &Object<'_>,
-    route: &Route<'_>,
+    head: &Head<'_>,
     names: &Names,
     warnings: Findings,
 ) -> Result<Decoded, Findings> {
@@ -30,34 +31,34 @@ pub(crate) fn decode(
         Form::Poller | Form::Typing => &["/status"],
         Form::Registration => &[],
     };
-    let mut draft = Draft::new(document, names, route.kind, told_by);
+    let mut draft = Draft::new(document, names, head.kind, told_by);
     draft.warnings = warnings;
     match form {
-        Form::Message => message(&mut draft, route),
+        Form::Message => message(&mut draft, head),
         Form::Heartbeat | Form::Poller | Form::Typing | Form::Registration => {
-            heartbeat::decode(&mut draft, route, form);
+            heartbeat::decode(&mut draft, head, form);
         }
     }
     draft.finish()
 }
 
-fn message(draft: &mut Draft<'_>, route: &Route<'_>) {
+fn message(draft: &mut Draft<'_>, head: &Head<'_>) {
     let document = draft.document();
-    match route.native_id {
+    match head.native_id {
         Some(id) => draft.set("/id", "/native_id", id.to_owned()),
         None if document.contains_key("id") => {
             draft.warn("/id", codes::NOT_AN_ID, "it cannot be an id and is only kept".to_owned());
         }
         None => {}
     }
-    sender(draft, route, "/from");
-    recipients(draft, route);
-    if let Some(thread) = route.thread {
+    sender(draft, head, "/from");
+    recipients(draft, head);
+    if let Some(thread) = head.thread {
         let own = get(document, "/session_id").and_then(Value::as_str) == Some(thread);
         let native = if own { "/session_id" } else { extension::THREAD };
         draft.set(native, "/thread", thread.to_owned());
     }
-    if let Some(reply_to) = route.reply_to {
+    if let Some(reply_to) = head.reply_to {
         draft.set("/metadata/in_reply_to", "/reply_to", reply_to.to_owned());
     }
     text(draft);
@@ -65,20 +66,20 @@ fn message(draft: &mut Draft<'_>, route: &Route<'_>) {
     extension::read(draft, extension::OF_MESSAGES);
     draft.read(LENSES);
     severity(draft);
-    if route.guarantee == Guarantee::AtMostOnce {
+    if head.kind == Kind::AgentHeartbeat {
         draft.assume("/delivery/guarantee", Guarantee::AtMostOnce.name());
     }
 }
 
 /// Reads who sent the document.
-pub(crate) fn sender(draft: &mut Draft<'_>, route: &Route<'_>, native: &str) {
-    let agent = draft.names().agent(route.from.unwrap_or_default()).to_string();
+pub(crate) fn sender(draft: &mut Draft<'_>, head: &Head<'_>, native: &str) {
+    let agent = draft.names().agent(head.from).to_string();
     draft.set(native, "/from", agent);
 }
 
-fn recipients(draft: &mut Draft<'_>, route: &Route<'_>) {
+fn recipients(draft: &mut Draft<'_>, head: &Head<'_>) {
     let names = draft.names();
-    match route.to {
+    match head.to {
         Recipients::One(agent) => {
             let address = names.address(agent).to_string();
             draft.set("/to", "/to/0", address);
@@ -89,7 +90,7 @@ fn recipients(draft: &mut Draft<'_>, route: &Route<'_>) {
             draft.set(extension::TO, "/to", Value::Array(addresses.collect()));
         }
         Recipients::Everyone | Recipients::Anyone => {
-            let channel = channel_of(route.thread.unwrap_or_default());
+            let channel = channel_of(head.thread.unwrap_or_default());
             draft.set("/to", "/to/0", format!("channel:{channel}"));
             draft.link("/session_id", "/to/0");
         }

@@ -4,8 +4,8 @@
 
 use dialect::{Codec, Draft, Lens, get};
 use json::{Finding, Findings, Object, Source, Value};
+use message::Kind;
 use message::limits::{ID_BYTES_MAX, RECIPIENTS_MAX};
-use message::{Kind, Priority, Timestamp};
 
 use crate::codes;
 
@@ -64,9 +64,6 @@ pub(crate) struct Told<'v> {
     pub(crate) kind: Option<Kind>,
     pub(crate) to: Option<&'v [Value<'v>]>,
     pub(crate) thread: Option<&'v str>,
-    pub(crate) priority: Option<Priority>,
-    pub(crate) task: Option<&'v str>,
-    pub(crate) expires: Option<&'v str>,
 }
 
 impl<'v> Told<'v> {
@@ -81,9 +78,6 @@ impl<'v> Told<'v> {
             kind: text("x_kind").and_then(Kind::from_name),
             to: to.filter(|to| is_recipients(to)),
             thread: text("x_thread").filter(|thread| is_id(thread)),
-            priority: text("x_priority").and_then(Priority::from_name),
-            task: text("x_task").filter(|task| is_id(task)),
-            expires: text("x_expires").filter(|expires| expires.parse::<Timestamp>().is_ok()),
         }
     }
 }

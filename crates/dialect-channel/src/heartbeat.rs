@@ -2,36 +2,38 @@
 
 use std::time::Duration;
 
-use dialect::{Codec, Draft, Encoded, Lens, Names, Route, Sheet, get};
+use dialect::{Codec, Draft, Encoded, Lens, Names, Sheet, get};
 use json::Value;
 use message::{Guarantee, Kind, Message, PresenceState, Timestamp};
 
 use crate::form::Form;
+use crate::head::Head;
 use crate::presence::{self, Reading};
-use crate::{decode, encode, extension, route};
+use crate::{decode, encode, extension, head};
 
 const CREATED: &[Lens] = &[Lens { native: "/timestamp", canonical: "/created", codec: Codec::Text }];
 
 /// Reads a heartbeat.
-pub(crate) fn decode(draft: &mut Draft<'_>, route: &Route<'_>, form: Form) {
+pub(crate) fn decode(draft: &mut Draft<'_>, head: &Head<'_>, form: Form) {
     let is_heartbeat = form == Form::Heartbeat;
     let (agent, channel) = if is_heartbeat { ("/agent_id", "/channel") } else { ("/agent", "/session") };
-    decode::sender(draft, route, agent);
-    draft.assume("/to/0", route::BUS);
-    if let Some(thread) = route.thread {
+    decode::sender(draft, head, agent);
+    draft.assume("/to/0", head::BUS);
+    if let Some(thread) = head.thread {
         draft.set(channel, "/thread", thread.to_owned());
     }
     if let Some(reading) = presence::read(draft.document()) {
         read_presence(draft, &reading, is_heartbeat);
+        draft.lifetime_ms = reading.ttl_ms;
+        if let Some(end) = end(&reading) {
+            draft.set("/ttl_ms", "/expires", end.to_string());
+        }
     }
     if is_heartbeat {
         extension::read(draft, extension::OF_HEARTBEATS);
     }
     draft.read(CREATED);
     draft.assume("/delivery/guarantee", Guarantee::AtMostOnce.name());
-    if let Some(end) = end(route) {
-        draft.set("/ttl_ms", "/expires", end.to_string());
-    }
 }
 
 /// Tells whether a message is one that a heartbeat says whole: a sign of life, or a state without words.
@@ -51,7 +53,7 @@ pub(crate) fn encode(message: &Message, names: &Names) -> Encoded {
     let agent = encode::sender(&mut sheet, "/agent_id");
     encode::timestamp(&mut sheet, "/timestamp");
     let is_said = write_presence(&mut sheet);
-    encode::channel(&mut sheet, "/channel", &agent, route::BUS);
+    encode::channel(&mut sheet, "/channel", &agent, head::BUS);
     if !is_said {
         sheet.write_one(extension::PRESENCE, "/presence", Codec::Same);
     }
@@ -118,7 +120,7 @@ fn write_presence(sheet: &mut Sheet<'_>) -> bool {
 }
 
 /// A typing indicator ends by itself.
-fn end(route: &Route<'_>) -> Option<Timestamp> {
-    let written = route.created?.parse::<Timestamp>().ok()?;
-    written.checked_add(Duration::from_millis(route.lifetime_ms?))
+fn end(reading: &Reading<'_>) -> Option<Timestamp> {
+    let written = reading.timestamp?.parse::<Timestamp>().ok()?;
+    written.checked_add(Duration::from_millis(reading.ttl_ms?))
 }

@@ -15,10 +15,10 @@ mod encode;
 mod extension;
 pub mod file_name;
 mod form;
+mod head;
 mod heartbeat;
 pub mod interfaces;
 pub mod presence;
-mod route;
 mod rules;
 mod said;
 pub mod types;
@@ -26,7 +26,7 @@ pub mod types;
 #[cfg(test)]
 mod tests;
 
-use dialect::{Decoded, Dialect, Encoded, FINDINGS_MAX, Name, Names, Route, Strictness, Verdict};
+use dialect::{Decoded, Dialect, Encoded, FINDINGS_MAX, Name, Names, Strictness, Verdict};
 use json::{Findings, Object, Path, Value};
 use message::Message;
 
@@ -36,7 +36,7 @@ use form::Form;
 
 /// The dialect `channel`.
 ///
-/// A route to everyone means the members of the channel that its thread names; [`channel_of`] is its address.
+/// A document for all goes to the members of the channel that its thread names; [`channel_of`] is its address.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Channel;
 
@@ -53,12 +53,8 @@ impl Dialect for Channel {
         let mut verdict = Verdict::new();
         let Some(object) = object(document, &mut verdict.errors) else { return verdict };
         check(object, Strictness::Strict, &mut verdict.errors, &mut verdict.warnings);
-        verdict.kind = route::kind(object);
+        verdict.kind = head::kind(object);
         verdict
-    }
-
-    fn route<'v>(&self, document: &'v Object<'v>) -> Option<Route<'v>> {
-        route::route(document)
     }
 
     fn decode(&self, document: &Value<'_>, names: &Names) -> Result<Decoded, Findings> {
@@ -68,8 +64,8 @@ impl Dialect for Channel {
         if !errors.is_empty() {
             return Err(errors);
         }
-        match route::route(object) {
-            Some(route) => decode::decode(object, &route, names, warnings),
+        match head::head(object) {
+            Some(head) => decode::decode(object, &head, names, warnings),
             None => {
                 errors.rule(&Path::ROOT, codes::NOT_A_MESSAGE, || {
                     "this document registers an agent: it is checked, but it is no message".to_owned()

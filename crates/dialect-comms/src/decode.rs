@@ -211,6 +211,10 @@ fn read_broadcast(view: &View<'_>, kind: Kind, draft: &mut Draft<'_>) {
         let by_expiry = view.text("expiresAt") == Some(expiry.text());
         draft.set(if by_expiry { "/expiresAt" } else { "/ttlSeconds" }, "/expires", expiry.text().to_owned());
     }
+    // An expiry in the envelope replaces what the record itself says.
+    if view.extended("expires").is_none_or(|text| !ids::is_timestamp(text)) {
+        draft.lifetime_ms = time::lifetime_ms(view.object);
+    }
     if view.is_live_only() {
         draft.set("/ttlSeconds", "/delivery/live_only", true);
     }

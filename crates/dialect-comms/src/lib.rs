@@ -22,7 +22,6 @@ mod envelope;
 mod ids;
 mod lenses;
 mod record;
-mod route;
 mod rules;
 mod time;
 mod view;
@@ -35,7 +34,7 @@ use json::{Findings, Object, Value};
 use lexicon::Purpose;
 use message::Message;
 
-use dialect::{Decoded, Dialect, Encoded, Name, Names, Route, Verdict};
+use dialect::{Decoded, Dialect, Encoded, Name, Names, Recipients, Verdict};
 
 pub use audience::{Selector, address_of, audience_of};
 pub use catalog::catalog;
@@ -44,6 +43,13 @@ pub use ids::{record_key, tid_of};
 pub use record::Record;
 pub use rules::check_payload;
 pub use time::{expiry_of, is_live_only};
+
+/// Returns to whom a record goes; `None` if it does not say what it is, from whom and to whom.
+pub fn recipients<'v>(record: &'v Object<'v>) -> Option<Recipients<'v>> {
+    let view = view::View::of_any(record)?;
+    view.kind().and(view.from())?;
+    view.to()
+}
 
 /// The dialect of the `agent.comms.*` lexicons.
 #[derive(Clone, Copy, Debug)]
@@ -74,10 +80,6 @@ impl Dialect for Comms {
         rules::check(&view, &mut verdict.errors, &mut verdict.warnings);
         check_payload(catalog(), view.object, &mut verdict.errors);
         verdict
-    }
-
-    fn route<'v>(&self, document: &'v Object<'v>) -> Option<Route<'v>> {
-        route::route(document)
     }
 
     fn decode(&self, document: &Value<'_>, names: &Names) -> Result<Decoded, Findings> {

@@ -21,7 +21,6 @@ mod message_type;
 mod nearest;
 mod order;
 mod retry;
-mod route;
 mod rules;
 mod states;
 mod validate;
@@ -29,7 +28,7 @@ mod validate;
 #[cfg(test)]
 mod tests;
 
-use dialect::{Decoded, Dialect, Encoded, Name, Names, Route, Verdict};
+use dialect::{Decoded, Dialect, Encoded, Name, Names, Verdict};
 use json::{Findings, Object, Value};
 use message::Message;
 
@@ -59,10 +58,6 @@ impl Dialect for Coord {
 
     fn validate(&self, document: &Value<'_>) -> Verdict {
         validate::validate(document)
-    }
-
-    fn route<'v>(&self, document: &'v Object<'v>) -> Option<Route<'v>> {
-        route::route(document)
     }
 
     fn decode(&self, document: &Value<'_>, names: &Names) -> Result<Decoded, Findings> {

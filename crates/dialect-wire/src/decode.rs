@@ -4,7 +4,7 @@
 //! something, and the context of the brief. Whoever sends a wire is its sender: the runner speaks for itself
 //! when it reports about an agent, and that agent is named in the result.
 
-use dialect::{Decoded, Draft, Names, Recipients, Strictness};
+use dialect::{Decoded, Draft, Names, Recipients, Routing, Strictness};
 use json::{Findings, Object, Path, Value};
 use message::{GateDecision, Severity, WrittenTimestamp};
 
@@ -48,7 +48,9 @@ pub(crate) fn decode(document: &Value<'_>, names: &Names) -> Result<Decoded, Fin
         Form::Blocked => blocked(&mut draft, &view),
         Form::Claim | Form::Available | Form::Pointer => {}
     }
-    draft.finish()
+    let mut decoded = draft.finish()?;
+    decoded.routing = Routing::of(&decoded.message, view.guarantee());
+    Ok(decoded)
 }
 
 fn start<'d>(object: &'d Object<'d>, names: &'d Names, view: &View<'_>) -> Draft<'d> {

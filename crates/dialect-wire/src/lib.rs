@@ -24,7 +24,6 @@ mod lenses;
 pub mod prompt;
 mod prose;
 mod registry;
-mod route;
 mod rules;
 mod speech;
 mod stand_in;
@@ -34,7 +33,7 @@ mod view;
 #[cfg(test)]
 mod tests;
 
-use dialect::{Decoded, Dialect, Encoded, Name, Names, Route, Strictness, Verdict};
+use dialect::{Decoded, Dialect, Encoded, Name, Names, Strictness, Verdict};
 use json::{Findings, Object, Value};
 use message::Message;
 
@@ -63,10 +62,6 @@ impl Dialect for Wire {
 
     fn validate(&self, document: &Value<'_>) -> Verdict {
         check::check(document, Strictness::Strict)
-    }
-
-    fn route<'v>(&self, document: &'v Object<'v>) -> Option<Route<'v>> {
-        route::route(document)
     }
 
     fn decode(&self, document: &Value<'_>, names: &Names) -> Result<Decoded, Findings> {

@@ -1,4 +1,4 @@
-//! A view of a wire: what it says, borrowed from its tree. Routing and reading both look through it, so they agree.
+//! A view of a wire: what it says, borrowed from its tree. Checking, reading and routing all look through it, so they agree.
 
 use dialect::Recipients;
 use json::{Object, Value};

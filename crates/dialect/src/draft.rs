@@ -1,9 +1,9 @@
 //! A draft: a canonical message while it is read from a document.
 
 use json::{Finding, Findings, Object, Source, Value};
-use message::Kind;
+use message::{Guarantee, Kind};
 
-use crate::{Codec, Decoded, FINDINGS_MAX, Lens, Link, Names, get, put};
+use crate::{Codec, Decoded, FINDINGS_MAX, Lens, Link, Names, Routing, get, put};
 
 /// A canonical message in the making, with a record of what came from where.
 #[derive(Debug)]
@@ -14,13 +14,16 @@ pub struct Draft<'d> {
     links: Vec<Link>,
     /// What was odd, missing or defaulted.
     pub warnings: Findings,
+    /// How long the message is wanted from its creation on, in milliseconds, where the document says so.
+    pub lifetime_ms: Option<u64>,
 }
 
 impl<'d> Draft<'d> {
     /// Starts a message of that kind; `told_by` names the fields of the document that say so.
     pub fn new(document: &'d Object<'d>, names: &'d Names, kind: Kind, told_by: &[&str]) -> Self {
         let (fields, links) = (Object::new(), Vec::new());
-        let mut draft = Draft { document, names, fields, links, warnings: Findings::new(FINDINGS_MAX) };
+        let warnings = Findings::new(FINDINGS_MAX);
+        let mut draft = Draft { document, names, fields, links, warnings, lifetime_ms: None };
         draft.fields.insert("kind", kind.name());
         for native in told_by {
             draft.link(native, "/kind");
@@ -85,9 +88,12 @@ impl<'d> Draft<'d> {
 
     /// Ends the draft. A message that the canonical form refuses is reported at the fields that it came from.
     pub fn finish(self) -> Result<Decoded, Findings> {
-        let Draft { fields, links, warnings, .. } = self;
+        let Draft { fields, links, warnings, lifetime_ms, .. } = self;
         match message::from_value(Value::Object(fields)) {
-            Ok(decoded) => Ok(Decoded { message: decoded.message, warnings, links }),
+            Ok(message::Decoded { message, .. }) => {
+                let routing = Routing { lifetime_ms, ..Routing::of(&message, Guarantee::AtLeastOnce) };
+                Ok(Decoded { message, warnings, links, routing })
+            }
             Err(findings) => {
                 let mut errors = Findings::new(FINDINGS_MAX);
                 for finding in findings {

@@ -14,7 +14,8 @@ mod interface;
 mod lens;
 mod names;
 mod place;
-mod route;
+mod recipients;
+mod routing;
 mod schema;
 mod sheet;
 
@@ -33,7 +34,8 @@ pub use lens::{Codec, Convert, IdForm, Lens};
 pub use message::Dialect as Name;
 pub use names::{Identity, IdentityError, Names};
 pub use place::{get, put};
-pub use route::{Recipients, Route};
+pub use recipients::Recipients;
+pub use routing::Routing;
 pub use schema::json_schema;
 pub use sheet::Sheet;
 
@@ -50,9 +52,6 @@ pub trait Dialect: Sync {
 
     /// Checks a document strictly: the schema and the rules of the specification.
     fn validate(&self, document: &Value<'_>) -> Verdict;
-
-    /// Reads the few fields that a bus routes by; `None` if the document does not have them.
-    fn route<'v>(&self, document: &'v Object<'v>) -> Option<Route<'v>>;
 
     /// Reads a document, tolerantly where the specification's users are.
     fn decode(&self, document: &Value<'_>, names: &Names) -> Result<Decoded, Findings>;
@@ -94,6 +93,8 @@ pub struct Decoded {
     pub warnings: Findings,
     /// Which field went where.
     pub links: Vec<Link>,
+    /// How the bus delivers it.
+    pub routing: Routing,
 }
 
 /// A message that was written.

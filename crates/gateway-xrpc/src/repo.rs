@@ -4,8 +4,8 @@ use std::str::FromStr;
 
 use atproto_syntax::{AtIdentifier, Cid, SyntaxError};
 use broker::{AgentKey, Digest};
-use dialect::{Dialect, Recipients};
-use dialect_comms::{Comms, Record};
+use dialect::Recipients;
+use dialect_comms::Record;
 use gateway::{Fields, Hub, Principal, Query};
 use json::{Limits, Value};
 use message::{Address, AgentName, Envelope};
@@ -91,9 +91,9 @@ fn is_private(collection: &str) -> bool {
 fn is_party(hub: &Hub, principal: &Principal, body: &[u8]) -> bool {
     let Some(envelope) = Envelope::open(body) else { return false };
     let Ok(value) = json::parse(envelope.document, Limits::DOCUMENT) else { return false };
-    let Some(route) = value.as_object().and_then(|record| Comms.route(record)) else { return false };
+    let Some(recipients) = value.as_object().and_then(dialect_comms::recipients) else { return false };
     let is_it = |name: &str| hub.resolve(name).is_some_and(|(_, agent)| principal.acts_as(agent));
-    match route.to {
+    match recipients {
         Recipients::Everyone | Recipients::Anyone => true,
         Recipients::One(one) => is_it(one),
         Recipients::Each(items) => {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use broker::{Accept, AgentKey, Fingerprint, Identity, TaskIntent, Time};
 use bytes::Bytes;
-use dialect::{Name, Names};
+use dialect::{Name, Names, Routing};
 use json::{Finding, Limits, Object, ParseError, Value, Written};
 use message::{
     Address, AgentRef, Envelope, Guarantee, Kind, Message, Mode, Origin, Priority, Skimmed, Timestamp,
@@ -35,10 +35,7 @@ pub struct Incoming {
     /// To whom it goes, where that is not to whom the message says.
     to: Option<Vec<Address>>,
     joins: Option<Address>,
-    priority: Priority,
-    guarantee: Guarantee,
-    lifetime_ms: Option<u64>,
-    live_only: bool,
+    routing: Routing,
     fingerprint: Fingerprint,
     envelope: Bytes,
     /// What it says about work.
@@ -139,12 +136,6 @@ pub(crate) fn receive_parsed(
 fn read(bytes: &[u8], value: Value<'_>, name: Name, reading: Reading<'_>) -> Result<Incoming, IntakeError> {
     let language = translate::dialect(name);
     let fingerprint = fingerprint(name, &value, bytes);
-    let routed = value.as_object().and_then(|object| language.route(object)).map(|route| Routed {
-        priority: route.priority,
-        guarantee: route.guarantee,
-        lifetime_ms: route.lifetime_ms,
-        live_only: route.is_live_only,
-    });
     let figures = vitals::figures(name, &value);
     let decoded = language
         .decode_owned(value, reading.names)
@@ -165,7 +156,7 @@ fn read(bytes: &[u8], value: Value<'_>, name: Name, reading: Reading<'_>) -> Res
         intent,
         vitals,
         update,
-        ..Incoming::new(name, Box::new(message), routed, fingerprint, (bytes, reading.trace))
+        ..Incoming::new(name, Box::new(message), decoded.routing, fingerprint, (bytes, reading.trace))
     })
 }
 
@@ -175,14 +166,6 @@ fn skim(bytes: &[u8], reading: Reading<'_>) -> Option<Incoming> {
     let text = std::str::from_utf8(bytes).ok()?;
     let skimmed = message::skim(text, reading.limits)?;
     Incoming::skimmed(skimmed, (bytes, reading.trace), |schema| reading.lexicons.document(schema).is_some())
-}
-
-/// What a route says that a message does not.
-struct Routed {
-    priority: Priority,
-    guarantee: Guarantee,
-    lifetime_ms: Option<u64>,
-    live_only: bool,
 }
 
 /// Returns what a document was made of, if the bus itself made it: the origin, with what was edited since.
@@ -218,23 +201,14 @@ impl Incoming {
     fn new(
         name: Name,
         message: Box<Message>,
-        routed: Option<Routed>,
+        routing: Routing,
         fingerprint: Fingerprint,
         (document, trace): (&[u8], Option<&str>),
     ) -> Self {
-        let asked = message.delivery.as_deref();
-        let guarantee = asked.and_then(|wishes| wishes.guarantee);
-        let guarantee = guarantee.or(routed.as_ref().map(|route| route.guarantee));
-        let is_live_only = asked.is_some_and(|wishes| wishes.live_only);
         Incoming {
             to: addresses(name, &message),
             joins: joined(name, &message),
-            priority: routed
-                .as_ref()
-                .map_or(message.priority.unwrap_or(Priority::Normal), |route| route.priority),
-            guarantee: guarantee.unwrap_or(Guarantee::AtLeastOnce),
-            live_only: is_live_only || routed.as_ref().is_some_and(|route| route.live_only),
-            lifetime_ms: routed.and_then(|route| route.lifetime_ms),
+            routing,
             fingerprint,
             intent: None,
             vitals: None,
@@ -253,7 +227,7 @@ impl Incoming {
         document: (&[u8], Option<&str>),
         is_schema: impl FnOnce(&str) -> bool,
     ) -> Option<Self> {
-        // The guarantee of a sign of life is another one, which its route says.
+        // A heartbeat implies another guarantee than the usual one.
         let kind = skimmed.message.kind;
         let is_sign = matches!(kind, Kind::AgentHeartbeat | Kind::AgentStatus);
         let tells_more = is_sign || speaks_of_work(kind);
@@ -263,7 +237,8 @@ impl Incoming {
         let Written { text, is_compact } = skimmed.written;
         let fingerprint =
             if is_compact { hash(text.as_bytes()) } else { hash(json::compact(text).as_bytes()) };
-        Some(Incoming::new(Name::Convoke, skimmed.message, None, fingerprint, document))
+        let routing = Routing::of(&skimmed.message, Guarantee::AtLeastOnce);
+        Some(Incoming::new(Name::Convoke, skimmed.message, routing, fingerprint, document))
     }
 
     /// Sends it to others than it says, as its sender asks beside the document. The same document to others is
@@ -301,12 +276,12 @@ impl Incoming {
 
     /// Returns how hard the bus is to try.
     pub fn guarantee(&self) -> Guarantee {
-        self.guarantee
+        self.routing.guarantee
     }
 
     /// Returns how urgent it is.
     pub fn priority(&self) -> Priority {
-        self.priority
+        self.routing.priority
     }
 
     /// Returns what the broker is to accept, from whomever the token speaks for.
@@ -320,8 +295,8 @@ impl Incoming {
             from,
             to: self.to().to_vec(),
             kind: message.kind,
-            priority: self.priority,
-            guarantee: self.guarantee,
+            priority: self.routing.priority,
+            guarantee: self.routing.guarantee,
             identity: native_id.map_or(Identity::Content, |id| Identity::Native(id.into())),
             fingerprint: self.fingerprint,
             task: message.task.as_ref().map(|task| task.as_str().into()),
@@ -329,13 +304,13 @@ impl Incoming {
             reply_to: message.reply_to.as_ref().map(|reply_to| reply_to.as_str().into()),
             created: message.created.as_ref().map(|created| time(created.at())),
             expires: message.expires.as_ref().map(|expires| time(expires.at())),
-            lifetime_ms: self.lifetime_ms,
+            lifetime_ms: self.routing.lifetime_ms,
             timeout_ms: timeout.map(ms),
             retries: wishes.and_then(|wishes| wishes.retries),
             backoff: wishes.and_then(|wishes| wishes.backoff),
             fallback: fallback.to_vec(),
             wait_ms: asking.wait_ms.or_else(|| self.wait(fallback, timeout).map(ms)),
-            live_only: self.live_only,
+            live_only: self.routing.live_only,
             hold: asking.hold || wishes.is_some_and(|wishes| wishes.hold),
             hops: 0,
             body: self.envelope.clone(),

@@ -1,8 +1,8 @@
 //! The canonical message as a dialect like the others.
 
-use dialect::{Decoded, Dialect, Encoded, FINDINGS_MAX, Link, Name, Names, Recipients, Route, Verdict, get};
+use dialect::{Decoded, Dialect, Encoded, FINDINGS_MAX, Link, Name, Names, Routing, Verdict};
 use json::{Findings, Object, Value};
-use message::{Guarantee, Kind, Message, Mode, Priority};
+use message::{Guarantee, Kind, Message};
 
 /// The dialect `convoke`.
 #[derive(Clone, Copy, Debug)]
@@ -27,32 +27,6 @@ impl Dialect for Convoke {
         verdict
     }
 
-    fn route<'v>(&self, document: &'v Object<'v>) -> Option<Route<'v>> {
-        let text = |pointer: &str| get(document, pointer).and_then(Value::as_str);
-        let kind = Kind::from_name(text("/kind")?)?;
-        let to = document.get("to").and_then(Value::as_array).map(Recipients::Each)?;
-        let priority = text("/priority").and_then(Priority::from_name).unwrap_or(Priority::Normal);
-        let guarantee = text("/delivery/guarantee").and_then(Guarantee::from_name);
-        let implied =
-            if kind == Kind::AgentHeartbeat { Guarantee::AtMostOnce } else { Guarantee::AtLeastOnce };
-        let guarantee = guarantee.unwrap_or(implied);
-        let retries = get(document, "/delivery/retries").and_then(Value::as_integer);
-        Some(Route {
-            native_id: text("/native_id"),
-            from: text("/from"),
-            task: text("/task"),
-            thread: text("/thread"),
-            reply_to: text("/reply_to"),
-            created: text("/created"),
-            expires: text("/expires"),
-            timeout: text("/delivery/timeout"),
-            retries: retries.and_then(|retries| u32::try_from(retries).ok()),
-            is_sync: text("/delivery/mode").and_then(Mode::from_name) == Some(Mode::Sync),
-            is_live_only: get(document, "/delivery/live_only").and_then(Value::as_bool).unwrap_or(false),
-            ..Route::new(kind, to, priority, guarantee)
-        })
-    }
-
     fn decode(&self, document: &Value<'_>, names: &Names) -> Result<Decoded, Findings> {
         self.decode_owned(document.clone(), names)
     }
@@ -67,7 +41,8 @@ impl Dialect for Convoke {
             Ok(decoded) => {
                 let mut message = decoded.message;
                 message.origin = None;
-                Ok(Decoded { message, warnings: collect(decoded.warnings), links: vec![whole()] })
+                let routing = Routing::of(&message, implied_guarantee(message.kind));
+                Ok(Decoded { message, warnings: collect(decoded.warnings), links: vec![whole()], routing })
             }
             Err(errors) => Err(collect(errors)),
         }
@@ -90,6 +65,11 @@ impl Dialect for Convoke {
     fn version(&self, _: &Object<'_>) -> Option<String> {
         Some("1".to_owned())
     }
+}
+
+/// Returns the guarantee of a message that states none: a heartbeat is worth nothing later.
+fn implied_guarantee(kind: Kind) -> Guarantee {
+    if kind == Kind::AgentHeartbeat { Guarantee::AtMostOnce } else { Guarantee::AtLeastOnce }
 }
 
 /// Every field is itself.

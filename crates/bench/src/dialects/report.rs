@@ -30,7 +30,7 @@ pub(crate) fn render(run: &Run<'_>, rounds: &[Rounds<'_>]) -> String {
         }
         Form::Text => {
             let mut text = heading(run, rounds);
-            for work in [Work::Parse, Work::Route, Work::Validate, Work::Receive] {
+            for work in [Work::Parse, Work::Validate, Work::Receive] {
                 text.push_str(&format!("\n{}", table(&rows(work, rounds))));
             }
             for (name, title) in [("translate", "from / to"), ("restore", "back to / from")] {

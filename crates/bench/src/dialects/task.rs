@@ -34,8 +34,6 @@ pub(crate) enum Work {
     SerdeJson,
     /// Bytes to values.
     Parse,
-    /// Bytes to what a bus routes by.
-    Route,
     /// Bytes to a verdict.
     Validate,
     /// Bytes to what the broker accepts, as a door reads them.
@@ -52,7 +50,6 @@ impl Work {
         match self {
             Work::SerdeJson => "serde_json",
             Work::Parse => "parse",
-            Work::Route => "route",
             Work::Validate => "validate",
             Work::Receive => "receive",
             Work::Translate { .. } => "translate",
@@ -64,7 +61,6 @@ impl Work {
     pub(crate) fn aim(self) -> Option<f64> {
         match self {
             Work::SerdeJson | Work::Parse | Work::Receive => None,
-            Work::Route => Some(1.5),
             Work::Validate => Some(3.0),
             Work::Translate { .. } | Work::Restore { .. } => Some(10.0),
         }
@@ -73,7 +69,7 @@ impl Work {
     /// The other dialect, where two are concerned.
     pub(crate) fn other(self) -> Option<Name> {
         match self {
-            Work::SerdeJson | Work::Parse | Work::Route | Work::Validate | Work::Receive => None,
+            Work::SerdeJson | Work::Parse | Work::Validate | Work::Receive => None,
             Work::Translate { to: other } | Work::Restore { from: other } => Some(other),
         }
     }
@@ -85,8 +81,7 @@ impl Plan {
         let mut plans = Vec::new();
         for document in DIALECTS {
             let others = || DIALECTS.into_iter().filter(move |other| *other != document);
-            let alone =
-                [Work::SerdeJson, Work::Parse, Work::Route, Work::Validate, Work::Receive].into_iter();
+            let alone = [Work::SerdeJson, Work::Parse, Work::Validate, Work::Receive].into_iter();
             let there = others().map(|to| Work::Translate { to });
             let back = others().map(|from| Work::Restore { from });
             plans.extend(alone.chain(there).chain(back).map(|work| Plan { document, work }));
@@ -100,7 +95,7 @@ impl Plan {
         match self.work {
             Work::Translate { to } => format!("{document}-to-{to}"),
             Work::Restore { from } => format!("{document}-back-from-{from}"),
-            Work::SerdeJson | Work::Parse | Work::Route | Work::Validate | Work::Receive => {
+            Work::SerdeJson | Work::Parse | Work::Validate | Work::Receive => {
                 format!("{document}-{}", self.work.name())
             }
         }
@@ -112,12 +107,9 @@ impl Plan {
         let text = corpus::document(document)?;
         let task = |work, input| Task { plan: Plan { document, work }, input, names: Names::default() };
         match work {
-            Work::SerdeJson
-            | Work::Parse
-            | Work::Route
-            | Work::Validate
-            | Work::Receive
-            | Work::Translate { .. } => Ok(task(work, text.to_owned())),
+            Work::SerdeJson | Work::Parse | Work::Validate | Work::Receive | Work::Translate { .. } => {
+                Ok(task(work, text.to_owned()))
+            }
             Work::Restore { from } => {
                 let there = task(Work::Translate { to: from }, text.to_owned());
                 let back = task(work, there.translated(document, from).with_context(|| self.name())?);
@@ -136,9 +128,6 @@ impl Task {
             Work::SerdeJson => self.run_yardstick(pace),
             Work::Parse => figures::run(pace, 1, || {
                 black_box(json::parse(self.bytes(), Limits::DOCUMENT).is_ok());
-            }),
-            Work::Route => figures::run(pace, 1, || {
-                black_box(self.is_routed());
             }),
             Work::Validate => figures::run(pace, 1, || {
                 black_box(self.is_valid());
@@ -159,14 +148,6 @@ impl Task {
     /// The input, of which the compiler may assume nothing.
     fn bytes(&self) -> &[u8] {
         black_box(self.input.as_bytes())
-    }
-
-    fn is_routed(&self) -> bool {
-        json::parse(self.bytes(), Limits::DOCUMENT).is_ok_and(|value| {
-            let route =
-                value.as_object().and_then(|object| translate::dialect(self.plan.document).route(object));
-            black_box(route).is_some()
-        })
     }
 
     fn is_valid(&self) -> bool {

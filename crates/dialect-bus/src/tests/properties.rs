@@ -1,8 +1,8 @@
 //! Properties of every document and every message.
 
-use dialect::{Decoded, Dialect, Link, Names, Recipients, Route};
+use dialect::{Decoded, Dialect, Link, Names, Routing};
 use json::{Object, Value};
-use message::{Address, Guarantee, Kind, Message, Priority};
+use message::{Guarantee, Kind, Message, Priority};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use testkit::generate::{anything, bus, convoke};
@@ -30,11 +30,9 @@ proptest! {
     }
 
     #[test]
-    fn a_route_says_what_the_message_says(document in bus::document()) {
+    fn the_routing_agrees_with_the_message(document in bus::document()) {
         let decoded = Bus.decode(&document, &Names::default()).unwrap();
-        let route = Bus.route(document.as_object().unwrap());
-        prop_assert!(route.is_some(), "{document}");
-        agree(&route.unwrap(), &decoded)?;
+        check_routing(&document, &decoded)?;
     }
 
     #[test]
@@ -84,24 +82,23 @@ proptest! {
             break_one(&mut document, index, value);
         }
         survives(&document);
-        if let Ok(decoded) = Bus.decode(&document, &Names::default())
-            && let Some(route) = document.as_object().and_then(|document| Bus.route(document))
-        {
-            agree(&route, &decoded)?;
+        if let Ok(decoded) = Bus.decode(&document, &Names::default()) {
+            check_routing(&document, &decoded)?;
         }
     }
 }
 
-/// Asks everything of a document; what can be routed must have been recognised.
+/// Asks everything of a document; what can be read must have been recognised.
 fn survives(document: &Value<'_>) {
     let verdict = Bus.validate(document);
     let decoded = Bus.decode(document, &Names::default());
-    assert!(decoded.is_ok() || !decoded.unwrap_err().is_empty());
+    let is_read = decoded.is_ok();
+    assert!(is_read || !decoded.unwrap_err().is_empty());
     let Value::Object(document) = document else {
         assert!(!verdict.is_valid());
         return;
     };
-    assert!(Bus.recognizes(document) || Bus.route(document).is_none());
+    assert!(Bus.recognizes(document) || !is_read);
     let copy = for_fallback(document, "codex://x");
     assert_eq!(correlation(document), correlation(&copy));
     assert_eq!(lifetime(document), lifetime(&copy));
@@ -138,29 +135,16 @@ fn linked(document: &Value<'_>, message: &Message, links: &[Link]) -> Result<(),
     Ok(())
 }
 
-fn agree(route: &Route<'_>, decoded: &Decoded) -> Result<(), TestCaseError> {
-    let (names, message) = (Names::default(), &decoded.message);
-    let delivery = message.delivery.as_deref();
-    prop_assert_eq!(route.kind, message.kind);
-    prop_assert_eq!(route.native_id, message.native_id.as_ref().map(|it| it.as_str()));
-    prop_assert_eq!(route.from.map(|from| names.agent(from)), Some(message.from.clone()));
-    let to = match route.to {
-        Recipients::One(to) => names.address(to),
-        Recipients::Everyone | Recipients::Anyone | Recipients::Each(_) => Address::All,
-    };
-    prop_assert_eq!(vec![to], message.to.clone());
-    prop_assert_eq!(route.priority, message.priority.unwrap_or(Priority::Normal));
-    let guarantee = delivery.and_then(|it| it.guarantee).unwrap_or(Guarantee::AtLeastOnce);
-    prop_assert_eq!(route.guarantee, guarantee);
-    prop_assert_eq!(route.task, message.task.as_ref().map(|it| it.as_str()));
-    prop_assert_eq!(route.thread, message.thread.as_ref().map(|it| it.as_str()));
-    prop_assert_eq!(route.reply_to, message.reply_to.as_ref().map(|it| it.as_str()));
-    prop_assert_eq!(route.created, message.created.as_ref().map(|it| it.text()));
-    prop_assert_eq!(route.expires, message.expires.as_ref().map(|it| it.text()));
-    prop_assert_eq!(route.timeout, delivery.and_then(|it| it.timeout.as_ref()).map(|it| it.text()));
-    prop_assert_eq!(route.retries, delivery.and_then(|it| it.retries));
-    let is_sync = delivery.and_then(|it| it.mode) == Some(message::Mode::Sync);
-    prop_assert_eq!((route.is_sync, route.is_live_only), (is_sync, false));
+/// Checks that the routing agrees with the message, and with the lifetime that the document gives it.
+fn check_routing(document: &Value<'_>, decoded: &Decoded) -> Result<(), TestCaseError> {
+    let Decoded { message, routing, .. } = decoded;
+    let wishes = message.delivery.as_deref();
+    let is_message = message.kind != Kind::AgentStatus || document.get("message_type").is_some();
+    let lifetime = document.as_object().filter(|_| is_message).and_then(lifetime);
+    let lifetime_ms = lifetime.map(|lifetime| u64::try_from(lifetime.as_millis()).unwrap_or(u64::MAX));
+    let guarantee = wishes.and_then(|wishes| wishes.guarantee).unwrap_or(Guarantee::AtLeastOnce);
+    let priority = message.priority.unwrap_or(Priority::Normal);
+    prop_assert_eq!(*routing, Routing { priority, guarantee, lifetime_ms, live_only: false });
     Ok(())
 }
 

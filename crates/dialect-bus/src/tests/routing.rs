@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use dialect::{Dialect, Recipients};
+use dialect::{Dialect, Names, Routing};
+use json::{Object, Value};
 use message::{Backoff, Guarantee, Priority};
 
 use super::{edited, parse};
@@ -124,24 +125,30 @@ fn urgent_messages_and_those_with_retries_are_handed_out_until_they_are_acknowle
         let set = set.each_ref().map(|(place, value)| (*place, value.as_str()));
         for (name, guarantee) in [("task-request", guarantee), ("heartbeat", Guarantee::AtMostOnce)] {
             let document = edited(name, &set, &[]);
-            assert_eq!(Bus.route(&document).unwrap().guarantee, guarantee, "{name} {priority} {retries}");
+            assert_eq!(routing(&document).guarantee, guarantee, "{name} {priority} {retries}");
         }
     }
 }
 
 #[test]
-fn a_route_borrows_what_the_bus_needs() {
-    let document = edited("task-request", &[("/metadata/in_reply_to", "\"msg_0\"")], &[]);
-    let route = Bus.route(&document).unwrap();
-    assert_eq!(route.native_id, Some("msg_1719000000000_abcd123"));
-    assert_eq!(route.from, Some("claude-code://orchestrator"));
-    assert_eq!(route.to, Recipients::One("opencode://code-reviewer"));
-    assert_eq!((route.task, route.reply_to), (Some("task_12345"), Some("msg_0")));
-    assert_eq!((route.thread, route.priority), (Some("sess_feature_x"), Priority::High));
-    assert_eq!((route.timeout, route.retries, route.is_sync), (Some("300s"), Some(2), false));
-    assert_eq!((route.lifetime_ms, route.expires), (Some(600_000), None));
-    assert_eq!(Bus.route(&edited("heartbeat", &[], &[])).unwrap().to, Recipients::One("system"));
-    assert_eq!(Bus.route(&edited("hinted-report", &[], &[])).unwrap().to, Recipients::Everyone);
-    assert!(Bus.route(&edited("descriptor", &[], &[])).is_none());
-    assert!(Bus.route(&edited("task-request", &[("/priority", "\"normal\"")], &[])).is_none());
+fn messages_are_delivered_as_their_documents_ask() {
+    let (normal, high) = (Priority::Normal, Priority::High);
+    let (once, again) = (Guarantee::AtMostOnce, Guarantee::AtLeastOnce);
+    let cases = [
+        (edited("task-request", &[], &[]), (high, again, Some(600_000))),
+        (edited("task-request", &[], &["/routing"]), (high, again, Some(300_000))),
+        (edited("task-request", &[], &["/priority"]), (normal, again, Some(600_000))),
+        (edited("heartbeat", &[], &[]), (Priority::Low, once, Some(30_000))),
+        (edited("health", &[], &[]), (normal, once, None)),
+    ];
+    for (document, (priority, guarantee, lifetime_ms)) in cases {
+        let expected = Routing { priority, guarantee, lifetime_ms, live_only: false };
+        assert_eq!(routing(&document), expected, "{document:?}");
+    }
+    let document = Value::Object(edited("task-request", &[("/priority", "\"normal\"")], &[]));
+    assert!(Bus.decode(&document, &Names::default()).is_err(), "the canonical word is none of this dialect");
+}
+
+fn routing(document: &Object<'static>) -> Routing {
+    Bus.decode(&Value::Object(document.clone()), &Names::default()).unwrap().routing
 }

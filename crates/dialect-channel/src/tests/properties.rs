@@ -1,20 +1,19 @@
-//! Properties: what is written is valid and comes back, routes agree, nothing panics.
+//! Properties: what is written is valid and comes back, routing agrees with messages, nothing panics.
 
-use dialect::{Dialect, Names, Recipients};
+use dialect::{Decoded, Dialect, Names, Routing};
 use json::{Object, Value};
-use message::{Address, Guarantee, Message, Priority};
+use message::{Address, Guarantee, Kind, Message, Priority};
 use proptest::prelude::*;
 use testkit::generate;
 
 use super::{decode, show};
-use crate::{Channel, channel_of, heartbeat};
+use crate::{Channel, heartbeat, presence};
 
 fn try_everything(document: &Value<'_>) {
     let names = Names::default();
     Channel.validate(document);
     if let Some(object) = document.as_object() {
         Channel.recognizes(object);
-        Channel.route(object);
     }
     if let Ok(decoded) = Channel.decode(document, &names) {
         let encoded = Channel.encode(&decoded.message, &names);
@@ -67,35 +66,20 @@ proptest! {
     }
 
     #[test]
-    fn routes_and_messages_agree(document in generate::channel::document(), place: usize, value in proptest::option::of(generate::anything())) {
+    fn routing_and_messages_agree(document in generate::channel::document(), place: usize, value in proptest::option::of(generate::anything())) {
         for document in [document.clone(), mutated(document, place, value)] {
-            let names = Names::default();
-            let Ok(decoded) = Channel.decode(&document, &names) else { continue };
-            let message = decoded.message;
-            let route = Channel.route(document.as_object().unwrap());
-            prop_assert!(route.is_some(), "{}", document);
-            let route = route.unwrap();
-            let agent = |text: &str| names.agent(text).to_string();
-            prop_assert_eq!(route.kind, message.kind);
-            prop_assert_eq!(route.native_id, message.native_id.as_ref().map(|id| id.as_str()));
-            prop_assert_eq!(route.from.map(agent), Some(message.from.to_string()));
-            prop_assert_eq!(route.priority, message.priority.unwrap_or(Priority::Normal));
+            let Ok(Decoded { message, routing, .. }) = Channel.decode(&document, &Names::default()) else { continue };
             let guarantee = message.delivery.as_ref().and_then(|wishes| wishes.guarantee);
-            prop_assert_eq!(route.guarantee, guarantee.unwrap_or(Guarantee::AtLeastOnce));
-            prop_assert_eq!(route.task, message.task.as_ref().map(|task| task.as_str()));
-            prop_assert_eq!(route.thread, message.thread.as_ref().map(|thread| thread.as_str()));
-            prop_assert_eq!(route.reply_to, message.reply_to.as_ref().map(|id| id.as_str()));
-            prop_assert_eq!(route.created, message.created.as_ref().map(|created| created.text()));
-            if route.lifetime_ms.is_none() {
-                prop_assert_eq!(route.expires, message.expires.as_ref().map(|expires| expires.text()));
-            }
-            let to: Vec<Address> = match route.to {
-                Recipients::One(one) => vec![names.address(one)],
-                Recipients::Each(list) => list.iter().map(|one| names.address(one.as_str().unwrap())).collect(),
-                Recipients::Everyone => vec![Address::Channel(channel_of(route.thread.unwrap()))],
-                Recipients::Anyone => vec![],
+            let reading = presence::read(document.as_object().unwrap());
+            let expected = Routing {
+                priority: message.priority.unwrap_or(Priority::Normal),
+                guarantee: guarantee.unwrap_or(Guarantee::AtLeastOnce),
+                lifetime_ms: reading.and_then(|reading| reading.ttl_ms),
+                live_only: false,
             };
-            prop_assert_eq!(to, message.to);
+            prop_assert_eq!(routing, expected);
+            let is_beat = reading.is_some() || message.kind == Kind::AgentHeartbeat;
+            prop_assert_eq!(routing.guarantee == Guarantee::AtMostOnce, is_beat);
         }
     }
 

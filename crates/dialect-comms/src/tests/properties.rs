@@ -1,8 +1,10 @@
 //! Properties: what holds for every record and every message.
 
-use dialect::{Dialect, Names, Recipients, Route, is_cut};
+use std::time::Duration;
+
+use dialect::{Decoded, Dialect, Names, Recipients, is_cut};
 use json::Value;
-use message::{Address, Kind, Message, Priority, Timestamp};
+use message::{Address, Guarantee, Kind, Message, Priority};
 use proptest::prelude::*;
 use testkit::generate;
 
@@ -26,25 +28,22 @@ proptest! {
     }
 
     #[test]
-    fn routing_and_reading_agree(document in generate::comms::document()) {
+    fn routing_recipients_and_message_agree(document in generate::comms::document()) {
         let names = registry();
-        let read = decoded(&document, &names).message;
+        let Decoded { message: read, routing, .. } = decoded(&document, &names);
         let object = document.as_object().unwrap();
-        let route = Comms.route(object).unwrap();
-        prop_assert_eq!(route.kind, read.kind);
-        prop_assert_eq!(names.agent(route.from.unwrap()), read.from.clone());
-        prop_assert_eq!(route.priority, read.priority.unwrap_or(Priority::Normal));
-        prop_assert_eq!(route.task, read.task.as_ref().map(|task| task.as_str()));
-        prop_assert_eq!(route.thread, read.thread.as_ref().map(|thread| thread.as_str()));
-        prop_assert_eq!(route.reply_to, read.reply_to.as_ref().map(|reply| reply.as_str()));
-        prop_assert_eq!(route.created, read.created.as_ref().map(|created| created.text()));
-        prop_assert_eq!(end_of(&route), read.expires.as_ref().map(|expires| expires.at()));
+        prop_assert_eq!(routing.priority, read.priority.unwrap_or(Priority::Normal));
         let delivery = read.delivery.as_deref();
-        prop_assert_eq!(route.is_live_only, delivery.is_some_and(|delivery| delivery.live_only));
+        prop_assert_eq!(routing.live_only, delivery.is_some_and(|delivery| delivery.live_only));
         let guarantee = delivery.and_then(|delivery| delivery.guarantee);
-        prop_assert_eq!(route.guarantee, guarantee.unwrap_or(message::Guarantee::AtLeastOnce));
+        prop_assert_eq!(routing.guarantee, guarantee.unwrap_or(Guarantee::AtLeastOnce));
+        let (created, expires) = (read.created.map(|created| created.at()), read.expires.map(|end| end.at()));
+        if let Some(lifetime_ms) = routing.lifetime_ms {
+            let end = created.and_then(|created| created.checked_add(Duration::from_millis(lifetime_ms)));
+            prop_assert!(end.is_none() || expires <= end, "{:?} is after {:?}", expires, end);
+        }
         let view = View::of_lexicon(object).unwrap();
-        let to: Vec<Address> = match route.to {
+        let to: Vec<Address> = match crate::recipients(object).unwrap() {
             Recipients::One(one) => vec![names.agent(one).into()],
             Recipients::Everyone => vec![Address::All],
             Recipients::Anyone => vec!["roles.any".parse().unwrap()],
@@ -79,14 +78,6 @@ proptest! {
         let (message, names) = (message(&document), registry());
         prop_assert_eq!(Comms.encode(&message, &names).document, Comms.encode(&message, &names).document);
     }
-}
-
-fn end_of(route: &Route<'_>) -> Option<Timestamp> {
-    let at = |text: &str| text.parse::<Timestamp>().unwrap();
-    let lived = route.created.zip(route.lifetime_ms).and_then(|(created, lifetime_ms)| {
-        at(created).checked_add(std::time::Duration::from_millis(lifetime_ms))
-    });
-    [route.expires.map(at), lived].into_iter().flatten().min()
 }
 
 /// Writes a message, holds the record to the strict check, reads it and compares.

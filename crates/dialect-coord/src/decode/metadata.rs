@@ -6,10 +6,10 @@ use dialect::Draft;
 use message::limits::RETRIES_MAX;
 use message::{Guarantee, Kind, Priority, Timestamp};
 
+use crate::bag;
 use crate::codes::CLAMPED;
 use crate::envelope::{Envelope, Told, text};
 use crate::message_type::{MessageType, guarantee, implied_priority};
-use crate::{bag, route};
 
 /// Reads the metadata of a message.
 pub(super) fn read(draft: &mut Draft<'_>, envelope: &Envelope<'_>) {
@@ -55,10 +55,11 @@ fn links(draft: &mut Draft<'_>, envelope: &Envelope<'_>) {
 
 /// A lifetime of nothing means: only to those who listen now.
 fn lifetime(draft: &mut Draft<'_>, envelope: &Envelope<'_>) {
-    match route::lifetime_ms(envelope) {
+    match lifetime_ms(envelope) {
         None => {}
         Some(0) => draft.set("/metadata/ttl_ms", "/delivery/live_only", true),
         Some(milliseconds) => {
+            draft.lifetime_ms = Some(milliseconds);
             let created =
                 text(envelope.document, "timestamp").and_then(|time| time.parse::<Timestamp>().ok());
             let expires = created.and_then(|at| at.checked_add(Duration::from_millis(milliseconds)));
@@ -67,6 +68,16 @@ fn lifetime(draft: &mut Draft<'_>, envelope: &Envelope<'_>) {
                 draft.link("/timestamp", "/expires");
             }
         }
+    }
+}
+
+/// Returns the time to live in milliseconds.
+fn lifetime_ms(envelope: &Envelope<'_>) -> Option<u64> {
+    let lifetime = envelope.metadata?.get("ttl_ms")?.as_number()?;
+    match lifetime.as_integer() {
+        Some(milliseconds) => u64::try_from(milliseconds).ok(),
+        // Fractions are cut, and numbers beyond the range are the largest one.
+        None => Some(lifetime.as_f64() as u64),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dialect::Dialect;
+use dialect::{Dialect, Names};
 use message::{Guarantee, Priority};
 
 use super::{good, object, value};
@@ -35,7 +35,7 @@ fn types_imply_a_priority_and_a_guarantee() {
 }
 
 #[test]
-fn a_stated_priority_wins_and_an_unknown_one_is_not_routed() {
+fn a_stated_priority_wins_and_an_unknown_one_is_refused() {
     let cases = [
         ("error-report", None, Some((Priority::Critical, Guarantee::AtLeastOnce))),
         ("heartbeat", None, Some((Priority::Low, Guarantee::AtMostOnce))),
@@ -45,14 +45,16 @@ fn a_stated_priority_wins_and_an_unknown_one_is_not_routed() {
         ("error-report", Some("urgent"), None),
     ];
     for (name, stated, expected) in cases {
-        let mut document = good(name).as_object().unwrap().clone();
-        let metadata = document.get_mut("metadata").unwrap().as_object_mut().unwrap();
+        let mut document = good(name);
+        let metadata =
+            document.as_object_mut().unwrap().get_mut("metadata").unwrap().as_object_mut().unwrap();
         match stated {
             Some(word) => drop(metadata.insert("priority", word)),
             None => drop(metadata.remove("priority")),
         }
-        let route = Coord.route(&document).map(|route| (route.priority, route.guarantee));
-        assert_eq!(route, expected, "{name} {stated:?}");
+        let routing = Coord.decode(&document, &Names::default()).ok().map(|decoded| decoded.routing);
+        let found = routing.map(|routing| (routing.priority, routing.guarantee));
+        assert_eq!(found, expected, "{name} {stated:?}");
     }
 }
 

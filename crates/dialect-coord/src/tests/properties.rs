@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use dialect::{Dialect, Names, Recipients};
-use json::{Object, Value};
-use message::{Address, Guarantee, Kind, Message};
+use dialect::{Decoded, Dialect, Names};
+use json::Value;
+use message::{Guarantee, Message};
 use proptest::prelude::*;
 use testkit::generate::{anything, convoke, coord};
 
@@ -49,8 +49,6 @@ fn exercise(document: &Value<'_>) {
     if let Some(object) = document.as_object() {
         Coord.recognizes(object);
         crate::order_key(object);
-        let route = Coord.route(object);
-        assert!(decoded.is_err() || route.is_some(), "{document}");
     }
     if verdict.is_valid() {
         assert!(decoded.is_ok(), "{document}: {:?}", decoded.unwrap_err());
@@ -62,32 +60,16 @@ fn exercise(document: &Value<'_>) {
     }
 }
 
-fn check_route(document: &Object<'static>) {
-    let route = Coord.route(document).unwrap();
-    let names = Names::default();
-    let message = Coord.decode(&Value::Object(document.clone()), &names).unwrap().message;
-    assert_eq!(route.kind, message.kind);
-    assert_eq!(route.native_id, message.native_id.as_ref().map(|id| id.as_str()));
-    assert_eq!(names.agent(route.from.unwrap()), message.from);
-    let to = match route.to {
-        Recipients::One(to) => names.address(to),
-        Recipients::Everyone => Address::All,
-        Recipients::Each(_) | Recipients::Anyone => panic!("not in this dialect"),
-    };
-    assert_eq!([to], *message.to);
-    assert_eq!(Some(route.priority), message.priority);
-    assert_eq!(route.task, message.task.as_ref().map(|id| id.as_str()));
-    assert_eq!(route.thread, message.thread.as_ref().map(|id| id.as_str()));
-    assert_eq!(route.reply_to, message.reply_to.as_ref().map(|id| id.as_str()));
-    assert_eq!(route.created, message.created.as_ref().map(|created| created.text()));
+/// Checks that the routing of a document agrees with its message.
+fn check_routing(document: &Value<'_>) {
+    let Decoded { message, routing, .. } = Coord.decode(document, &Names::default()).unwrap();
+    assert_eq!(Some(routing.priority), message.priority);
     let delivery = message.delivery.unwrap_or_default();
-    let is_presence = matches!(route.kind, Kind::AgentStatus | Kind::AgentHeartbeat);
-    let usual = if is_presence { Guarantee::AtMostOnce } else { Guarantee::AtLeastOnce };
-    assert_eq!(route.guarantee, delivery.guarantee.unwrap_or(usual));
-    assert_eq!(route.retries, delivery.retries);
-    assert_eq!(route.is_live_only, delivery.live_only);
+    assert_eq!(routing.guarantee, delivery.guarantee.unwrap_or(Guarantee::AtLeastOnce));
+    assert_eq!(routing.guarantee, crate::guarantee(routing.priority));
+    assert_eq!(routing.live_only, delivery.live_only);
     let created = message.created.map(|created| created.at());
-    let expires = route.lifetime_ms.and_then(|ms| created?.checked_add(Duration::from_millis(ms)));
+    let expires = routing.lifetime_ms.and_then(|ms| created?.checked_add(Duration::from_millis(ms)));
     assert_eq!(expires, message.expires.map(|expires| expires.at()));
 }
 
@@ -141,7 +123,7 @@ proptest! {
         prop_assert!(verdict.kind.is_some());
         let object = document.as_object().unwrap();
         prop_assert!(Coord.recognizes(object));
-        check_route(object);
+        check_routing(&document);
         exercise(&document);
     }
 

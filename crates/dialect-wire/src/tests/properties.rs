@@ -1,42 +1,25 @@
 //! Properties: every generated wire is valid and can be read, every message can be written, nothing panics.
 
-use dialect::{Dialect, Names, Recipients};
+use dialect::{Decoded, Dialect, Names, Routing};
 use json::Value;
-use message::{Address, Guarantee, Kind, Message, Priority};
+use message::{Guarantee, Kind, Message, Priority};
 use proptest::prelude::*;
 use testkit::generate;
 
 use super::{decode, encode, shown};
 use crate::Wire;
 
-/// The recipients of a route, as a bus makes them out.
-fn addresses(route: &dialect::Route<'_>, names: &Names) -> Vec<Address> {
-    let address = |name: &str| names.address(&format!("{}{name}", route.to_prefix));
-    match route.to {
-        Recipients::One(name) => vec![address(name)],
-        Recipients::Each(list) => list.iter().filter_map(Value::as_str).map(address).collect(),
-        Recipients::Everyone => vec![Address::All],
-        Recipients::Anyone => vec!["roles.any".parse().unwrap()],
-    }
-}
-
-/// Checks that the route of a document says what its message says.
-fn check_route(document: &Value<'static>, message: &Message) {
-    let names = Names::default();
-    let route = Wire.route(document.as_object().unwrap()).unwrap();
-    let text = |id: Option<String>| id;
-    assert_eq!(route.kind, message.kind);
-    assert_eq!(names.agent(route.from.unwrap_or("system")), message.from);
-    assert_eq!(addresses(&route, &names), message.to);
-    assert_eq!(route.priority, message.priority.unwrap_or(Priority::Normal));
-    assert_eq!(route.native_id.map(str::to_owned), text(message.native_id.as_ref().map(ToString::to_string)));
-    assert_eq!(route.task.map(str::to_owned), text(message.task.as_ref().map(ToString::to_string)));
-    assert_eq!(route.thread.map(str::to_owned), text(message.thread.as_ref().map(ToString::to_string)));
-    assert_eq!(route.reply_to.map(str::to_owned), text(message.reply_to.as_ref().map(ToString::to_string)));
-    assert_eq!(route.created, message.created.as_ref().map(|time| time.text()));
-    assert_eq!(route.expires, message.expires.as_ref().map(|time| time.text()));
-    let live = matches!(message.kind, Kind::AgentHeartbeat | Kind::AgentStatus);
-    assert_eq!(route.guarantee == Guarantee::AtMostOnce, live);
+/// Checks the routing of a document: presence is at most once, the rest is as the message says.
+fn check_routing(document: &Value<'_>) {
+    let Decoded { message, routing, .. } = Wire.decode(document, &Names::default()).unwrap();
+    let is_presence = matches!(message.kind, Kind::AgentHeartbeat | Kind::AgentStatus);
+    let expected = Routing {
+        priority: message.priority.unwrap_or(Priority::Normal),
+        guarantee: if is_presence { Guarantee::AtMostOnce } else { Guarantee::AtLeastOnce },
+        lifetime_ms: None,
+        live_only: false,
+    };
+    assert_eq!(routing, expected);
 }
 
 fn canonical() -> impl Strategy<Value = Message> {
@@ -89,11 +72,10 @@ fn exercise(document: &Value<'static>) {
     if let Value::Object(object) = document {
         Wire.recognizes(object);
         crate::wire_id(object);
-        Wire.route(object);
         Wire.version(object);
     }
     if let Ok(decoded) = Wire.decode(document, &names) {
-        check_route(document, &decoded.message);
+        check_routing(document);
         encode(&decoded.message);
     } else {
         assert!(!is_valid || document.get("card_version").is_some(), "valid, but not read: {document}");
@@ -112,7 +94,7 @@ proptest! {
         prop_assert!(Wire.recognizes(document.as_object().unwrap()));
         let message = decode(&document);
         prop_assert_eq!(verdict.kind, Some(message.kind));
-        check_route(&document, &message);
+        check_routing(&document);
     }
 
     /// What was read and written again says the same, so going back and forth adds nothing.
@@ -139,7 +121,7 @@ proptest! {
     fn every_message_is_written_validly_and_keeps_what_matters(sent in canonical()) {
         let document = encode(&sent);
         let read = decode(&document);
-        check_route(&document, &read);
+        check_routing(&document);
         prop_assert_eq!(read.kind, sent.kind);
         prop_assert_eq!(read.from.to_string(), Names::default().agent(sent.from.as_str()).to_string());
         let told: Vec<String> = sent.to.iter().map(|to| spoken(&to.to_string())).collect();
@@ -208,7 +190,6 @@ proptest! {
         (sent.text, sent.title) = (Some(text.clone()), Some(title));
         let document = encode(&sent);
         let read = decode(&document);
-        check_route(&document, &read);
         prop_assert_eq!((read.kind, &read.from, &read.to), (sent.kind, &sent.from, &sent.to));
         if sent.task.is_some() {
             prop_assert_eq!(&read.task, &sent.task);

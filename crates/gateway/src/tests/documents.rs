@@ -112,6 +112,54 @@ fn wishes_are_handed_on() {
 }
 
 #[test]
+fn documents_are_delivered_as_their_dialect_says() {
+    use Guarantee::{AtLeastOnce, AtMostOnce};
+    let convoke = |rest: &str| (Name::Convoke, format!(r#"{{"from":"ann","to":["bob"],{rest}}}"#));
+    let vector = |dialect: Name, name: &str| {
+        let path = testkit::root().join(format!("vectors/{dialect}/good/{name}.json"));
+        (dialect, testkit::read(&path))
+    };
+    let cases = [
+        (convoke(r#""kind":"note""#), Priority::Normal, AtLeastOnce, None, false),
+        (convoke(r#""kind":"agent.status""#), Priority::Normal, AtLeastOnce, None, false),
+        (convoke(r#""kind":"agent.heartbeat","priority":"low""#), Priority::Low, AtMostOnce, None, false),
+        (
+            (Name::Convoke, r#"{"from":"ann","to":"bob","kind":"agent.heartbeat"}"#.to_owned()),
+            Priority::Normal,
+            AtMostOnce,
+            None,
+            false,
+        ),
+        (
+            convoke(r#""kind":"agent.heartbeat","delivery":{"guarantee":"at_least_once","live_only":true}"#),
+            Priority::Normal,
+            AtLeastOnce,
+            None,
+            true,
+        ),
+        (vector(Name::Bus, "task-request"), Priority::High, AtLeastOnce, Some(600_000), false),
+        (vector(Name::Bus, "heartbeat"), Priority::Low, AtMostOnce, Some(30_000), false),
+        (vector(Name::Channel, "message"), Priority::Normal, AtLeastOnce, None, false),
+        (vector(Name::Channel, "heartbeat"), Priority::Normal, AtMostOnce, None, false),
+        (vector(Name::Channel, "typing"), Priority::Normal, AtMostOnce, Some(3_000), false),
+        (vector(Name::Comms, "message-full"), Priority::High, AtLeastOnce, None, false),
+        (vector(Name::Comms, "broadcast-full"), Priority::High, AtLeastOnce, Some(3_600_000), false),
+        (vector(Name::Comms, "broadcast-presence"), Priority::Normal, AtMostOnce, Some(300_000), false),
+        (vector(Name::Comms, "broadcast-live"), Priority::Normal, AtMostOnce, None, true),
+        (vector(Name::Coord, "task-assignment"), Priority::High, AtLeastOnce, Some(3_600_000), false),
+        (vector(Name::Coord, "heartbeat"), Priority::Low, AtMostOnce, None, false),
+        (vector(Name::Wire, "brief"), Priority::Normal, AtLeastOnce, None, false),
+        (vector(Name::Wire, "inbox-exec-gate"), Priority::Critical, AtLeastOnce, None, false),
+    ];
+    for ((dialect, document), priority, guarantee, lifetime_ms, live_only) in cases {
+        let incoming = read(&document, dialect);
+        let accept = incoming.accept(ANN, Asking::default());
+        let found = (accept.priority, accept.guarantee, accept.lifetime_ms, accept.live_only);
+        assert_eq!(found, (priority, guarantee, lifetime_ms, live_only), "{document}");
+    }
+}
+
+#[test]
 fn a_key_stands_in_for_a_missing_id() {
     let document = r#"{"convoke":1,"kind":"note","from":"ann","to":["bob"],"text":"hi"}"#;
     let incoming = read(document, Name::Convoke);

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use dialect::Name;
+use dialect::{Decoded, Name};
 use json::{Limits, Value};
 use message::{Kind, Message};
 
@@ -22,10 +22,14 @@ fn message(kind: Kind, id: &str, from: &str, to: &str, more: &[(&'static str, &s
     message::from_value(value).unwrap_or_else(|errors| panic!("{more:?}: {errors:?}")).message
 }
 
-fn read(stage: &Stage, dialect: Name, document: &str) -> Message {
+fn decode(stage: &Stage, dialect: Name, document: &str) -> Decoded {
     let value = messages::parse(document);
-    let read = translate::dialect(dialect).decode(&value, &stage.names);
-    read.unwrap_or_else(|errors| panic!("{document}: {errors:?}")).message
+    let decoded = translate::dialect(dialect).decode(&value, &stage.names);
+    decoded.unwrap_or_else(|errors| panic!("{document}: {errors:?}"))
+}
+
+fn read(stage: &Stage, dialect: Name, document: &str) -> Message {
+    decode(stage, dialect, document).message
 }
 
 fn sent(stage: &Stage, door: &Door, document: &str) -> (String, bool) {
@@ -187,10 +191,8 @@ fn nothing_arrives_when_its_time_is_over() {
         let more = [("created", &*format!("\"{now}\"")), ("expires", &*format!("\"{soon}\""))];
         let note = message(Kind::Question, &id, &sender(from), &receiver(to), &more);
         let Some(document) = messages::written(&note, from.dialect, &stage.names) else { return "-" };
-        let route = messages::parse(&document);
-        let route = translate::dialect(from.dialect).route(route.as_object().unwrap());
-        let ends = route.is_some_and(|route| route.expires.is_some() || route.lifetime_ms.is_some());
-        if !ends && read(stage, from.dialect, &document).expires.is_none() {
+        let decoded = decode(stage, from.dialect, &document);
+        if decoded.message.expires.is_none() && decoded.routing.lifetime_ms.is_none() {
             return "-";
         }
         match (from.send)(stage, &sender(from), &document) {

@@ -1,10 +1,8 @@
-//! What a bus routes by, borrowed from the document. Decoding starts from the same reading.
-//!
-//! [`Recipients::Everyone`] means the members of the channel that `thread` names.
+//! The head of a document: what it is, from whom, to whom and in which channel, borrowed from it.
 
-use dialect::{Recipients, Route};
+use dialect::Recipients;
 use json::{Object, Value};
-use message::{Guarantee, Kind, Priority};
+use message::Kind;
 
 use crate::addressing::base_id;
 use crate::extension::{Told, is_id};
@@ -14,8 +12,21 @@ use crate::{presence, types};
 /// To whom presence goes: the bus itself.
 pub(crate) const BUS: &str = "system";
 
-/// Reads the route of a message or heartbeat; `None` for other documents and where sender or channel is missing.
-pub(crate) fn route<'v>(document: &'v Object<'v>) -> Option<Route<'v>> {
+/// What decoding starts from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Head<'v> {
+    pub(crate) kind: Kind,
+    pub(crate) native_id: Option<&'v str>,
+    /// Who sends it, without its session.
+    pub(crate) from: &'v str,
+    /// To whom it goes; everyone means the members of the channel that `thread` names.
+    pub(crate) to: Recipients<'v>,
+    pub(crate) thread: Option<&'v str>,
+    pub(crate) reply_to: Option<&'v str>,
+}
+
+/// Reads the head of a message or heartbeat; `None` for other documents and where sender or channel is missing.
+pub(crate) fn head<'v>(document: &'v Object<'v>) -> Option<Head<'v>> {
     match Form::of(document) {
         Form::Message => message(document),
         Form::Heartbeat => heartbeat(document, Told::of(document)),
@@ -29,12 +40,12 @@ pub(crate) fn kind(document: &Object<'_>) -> Option<Kind> {
     let name = document.get("type").and_then(Value::as_str);
     match Form::of(document) {
         Form::Message => Told::of(document).kind.or_else(|| name.map(types::kind_of)),
-        Form::Heartbeat | Form::Poller | Form::Typing => route(document).map(|route| route.kind),
+        Form::Heartbeat | Form::Poller | Form::Typing => head(document).map(|head| head.kind),
         Form::Registration => None,
     }
 }
 
-fn message<'v>(document: &'v Object<'v>) -> Option<Route<'v>> {
+fn message<'v>(document: &'v Object<'v>) -> Option<Head<'v>> {
     let text = |key: &str| document.get(key).and_then(Value::as_str);
     let told = Told::of(document);
     let (from, session_id) = (text("from")?, text("session_id")?);
@@ -43,19 +54,15 @@ fn message<'v>(document: &'v Object<'v>) -> Option<Route<'v>> {
     let to = recipients(visible, told.to);
     // The members of a channel are known by the channel alone.
     let thread = told.thread.filter(|_| to != Recipients::Everyone).unwrap_or(session_id);
-    let is_beat = kind == Kind::AgentHeartbeat;
-    let guarantee = if is_beat { Guarantee::AtMostOnce } else { Guarantee::AtLeastOnce };
     let metadata = document.get("metadata");
     let reply_to = metadata.and_then(|metadata| metadata.get("in_reply_to")).and_then(Value::as_str);
-    Some(Route {
+    Some(Head {
+        kind,
         native_id: text("id").filter(|id| is_id(id)),
-        from: Some(base_id(from)),
-        task: told.task,
+        from: base_id(from),
+        to,
         thread: Some(thread),
         reply_to: reply_to.filter(|reply_to| is_id(reply_to)),
-        created: text("timestamp"),
-        expires: told.expires,
-        ..Route::new(kind, to, told.priority.unwrap_or(Priority::Normal), guarantee)
     })
 }
 
@@ -73,17 +80,16 @@ fn is_session_of(session: &str, agent: &str) -> bool {
     session.strip_prefix(agent).is_some_and(|rest| rest.starts_with('#'))
 }
 
-fn heartbeat<'v>(document: &'v Object<'v>, told: Told<'v>) -> Option<Route<'v>> {
+fn heartbeat<'v>(document: &'v Object<'v>, told: Told<'v>) -> Option<Head<'v>> {
     let reading = presence::read(document)?;
     let is_status = told.kind == Some(Kind::AgentStatus) || reading.ttl_ms.is_some();
     let kind = if is_status { Kind::AgentStatus } else { Kind::AgentHeartbeat };
-    let priority = told.priority.unwrap_or(Priority::Normal);
-    Some(Route {
-        from: Some(base_id(reading.agent)),
-        task: told.task,
+    Some(Head {
+        kind,
+        native_id: None,
+        from: base_id(reading.agent),
+        to: Recipients::One(BUS),
         thread: reading.channel,
-        created: reading.timestamp,
-        lifetime_ms: reading.ttl_ms,
-        ..Route::new(kind, Recipients::One(BUS), priority, Guarantee::AtMostOnce)
+        reply_to: None,
     })
 }
