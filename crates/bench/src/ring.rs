@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use log::{Batch, Class, Log, LogSyncer, Options, RealDisk, SegmentLog, Seq, Snapshots, Syncer};
+use log::{Batch, Class, Keep as _, Log, LogSyncer, Options, RealDisk, SegmentLog, Seq, Snapshots, Syncer};
 
 /// After how many filled segments the oldest are given up.
 const SEGMENTS_KEPT: u64 = 4;

@@ -93,6 +93,8 @@ impl Groups {
     }
 }
 
+static NO_MEMBERS: BTreeMap<AgentKey, u64> = BTreeMap::new();
+
 impl Broker {
     /// Finds a role, topic or channel, and tells the key that a new one would have.
     pub fn group(&self, address: &str) -> Option<GroupKey> {
@@ -102,6 +104,12 @@ impl Broker {
     /// Tells whether an agent is a member.
     pub fn is_member(&self, agent: AgentKey, group: GroupKey) -> bool {
         self.groups.get(group).is_some_and(|group| group.members.contains_key(&agent))
+    }
+
+    /// Returns the members of a role, topic or channel.
+    pub fn members(&self, group: GroupKey) -> impl ExactSizeIterator<Item = AgentKey> {
+        let members = self.groups.get(group).map(|group| &group.members);
+        members.unwrap_or(&NO_MEMBERS).keys().copied()
     }
 
     pub(crate) fn join<'a>(&self, agent: AgentKey, address: &Address) -> Decided<'a> {

@@ -76,7 +76,7 @@ pub use refusal::{Misfit, Refusal};
 pub use reply::{Caution, Delivery, Receipted, Reply, Tried};
 pub use request::{OpenSession, OpenedSession, Request, Settle, Settled};
 pub use session::Door;
-pub use upkeep::{Holder, Living, LookFrom};
+pub use upkeep::{Holder, Living, LivingBodies, LookFrom};
 pub use work::{
     AgentWork, AllotmentView, Allotted, Anew, Ask, Asked, Blocker, Breaker, BreakerRule, Change, Changed,
     Difference, Entity, Fact, GateRaised, GateView, HandoffReason, HelpAnswer, Hold, Judged, JudgedGate,

@@ -48,6 +48,30 @@ impl LookFrom {
     pub const START: LookFrom = LookFrom::Messages(0);
 }
 
+/// Looks for living bodies, a part at a time.
+#[derive(Clone, Debug)]
+pub struct LivingBodies {
+    /// Before which place they lie.
+    pub before: Seq,
+    /// Where to go on.
+    pub from: LookFrom,
+    /// How many places of the state are looked at.
+    pub places_max: u32,
+}
+
+impl crate::query::sealed::Sealed for LivingBodies {}
+
+impl crate::Query for LivingBodies {
+    /// What was found, and where to go on.
+    type Answer = (Vec<Living>, Option<LookFrom>);
+
+    const NAME: &'static str = "living_bodies";
+
+    fn run(self, state: &Broker, _at: crate::At) -> Self::Answer {
+        state.bodies_before(self.before, self.from, self.places_max)
+    }
+}
+
 impl Broker {
     /// Looks for living bodies before a place: everything that whoever trims the log must carry forward first.
     ///

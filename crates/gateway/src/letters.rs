@@ -2,6 +2,7 @@
 
 use crate::{Answer, Hub, Outgoing, OutgoingError, Problem, Stored};
 use broker::{AgentKey, Time, Tried, WaitingView};
+use bytes::Bytes;
 use dialect::Name;
 use message::{Envelope, MessageId, Seq, Timestamp};
 use node::{Letter, ReadError};
@@ -109,7 +110,7 @@ pub fn came(id: MessageId) -> Timestamp {
 }
 
 /// Reads bodies from the log.
-pub fn bodies(hub: &Hub, places: &[Seq]) -> Result<Vec<Vec<u8>>, Problem> {
+pub fn bodies(hub: &Hub, places: &[Seq]) -> Result<Vec<Bytes>, Problem> {
     hub.node().bodies(places).map_err(unreadable)
 }
 
@@ -117,7 +118,7 @@ pub fn bodies(hub: &Hub, places: &[Seq]) -> Result<Vec<Vec<u8>>, Problem> {
 pub fn bodies_in_turn<'h>(
     hub: &'h Hub,
     places: &'h [Seq],
-) -> impl Iterator<Item = Result<Vec<u8>, Problem>> + 'h {
+) -> impl Iterator<Item = Result<Bytes, Problem>> + 'h {
     hub.node().bodies_in_turn(places).map(|read| read.map_err(unreadable))
 }
 

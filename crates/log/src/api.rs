@@ -9,6 +9,7 @@ use message::Seq;
 
 use crate::batch::Batch;
 use crate::error::{AppendError, ReadError, SnapshotError, SyncError, TruncateError};
+use crate::segment_log::{Extent, Ready};
 
 /// An ordered sequence of records with one writer.
 ///
@@ -20,6 +21,8 @@ pub trait Log {
     type Reader: Reader;
     /// Stores and loads snapshots; may live on another thread.
     type Snapshots: Snapshots;
+    /// Prepares room and gives old records up; may live on another thread.
+    type Keeper: Keep;
 
     /// Returns the oldest record still held, or `last + 1` when there is none.
     fn first(&self) -> Seq;
@@ -46,6 +49,15 @@ pub trait Log {
     /// Returns a handle that stores and loads snapshots.
     fn snapshots(&self) -> Self::Snapshots;
 
+    /// Returns a handle that prepares room and gives old records up.
+    fn keeper(&self) -> Self::Keeper;
+
+    /// Notes in the log what is durable by now, so that later damage to it cannot be taken for a torn tail.
+    ///
+    /// Every batch notes it too. Call this when nothing was appended for a while and before a clean stop, after
+    /// a sync, and sync again. Without room it does nothing.
+    fn mark(&mut self) -> Result<(), AppendError>;
+
     /// Gives up records before `seq`, as far as whole segments allow, and returns the new first record.
     ///
     /// Never gives up a record that the older of the two kept snapshots would need to be folded forward from, so
@@ -63,6 +75,33 @@ pub trait Syncer: Send {
 
     /// Returns the last record known to be durable, without any work.
     fn durable(&self) -> Seq;
+}
+
+/// Prepares room ahead of need, and gives old records up. Appends go on meanwhile.
+pub trait Keep: Send + Sync {
+    /// Prepares as much room as there should be, as far as the storage has it.
+    fn keep(&self) -> Result<(), SyncError>;
+
+    /// Says how much room is prepared, besides what is left in the segment that is written to.
+    fn ready(&self) -> Ready;
+
+    /// Returns the segments in use, the oldest first; the last one is written to.
+    fn extents(&self) -> Vec<Extent>;
+
+    /// Returns the oldest record that is held, or will be.
+    fn first(&self) -> Seq;
+
+    /// Returns the first record of the segment that is written to.
+    fn newest(&self) -> Seq;
+
+    /// Returns what all segments take, those that are only prepared included.
+    fn bytes(&self) -> u64;
+
+    /// Returns up to which record the log may be given up: the last one that every kept snapshot holds.
+    fn covered(&self) -> Seq;
+
+    /// Gives up records before `seq`, as [`Log::truncate_before`] does.
+    fn truncate_before(&self, seq: Seq) -> Result<Seq, TruncateError>;
 }
 
 /// Reads records by their sequence number.

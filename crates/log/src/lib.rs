@@ -28,7 +28,7 @@ mod verify;
 mod walk;
 mod window;
 
-pub use api::{Class, Entry, Log, Reader, Room, Snapshot, Snapshots, Syncer};
+pub use api::{Class, Entry, Keep, Log, Reader, Room, Snapshot, Snapshots, Syncer};
 pub use batch::Batch;
 pub use disk::memory::{Fault, MemDisk};
 pub use disk::real::RealDisk;

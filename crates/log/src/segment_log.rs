@@ -46,19 +46,6 @@ impl<D: Disk> SegmentLog<D> {
         Ok((Self { shared: Arc::clone(&writer.shared), writer }, opened))
     }
 
-    /// Notes in the log what is durable by now, so that later damage to it cannot be taken for a torn tail.
-    ///
-    /// Every batch notes it too. Call this when nothing was appended for a while and before a clean stop, after
-    /// a sync, and sync again. Without room it does nothing.
-    pub fn mark(&mut self) -> Result<(), AppendError> {
-        self.writer.mark()
-    }
-
-    /// Returns a handle that prepares segments ahead of need.
-    pub fn keeper(&self) -> Keeper<D> {
-        Keeper::new(Arc::clone(&self.shared))
-    }
-
     /// Returns the head of the chain over everything appended so far.
     pub fn chain(&self) -> [u8; 32] {
         self.writer.chain
@@ -69,6 +56,7 @@ impl<D: Disk> Log for SegmentLog<D> {
     type Syncer = LogSyncer<D>;
     type Reader = LogReader<D>;
     type Snapshots = LogSnapshots<D>;
+    type Keeper = Keeper<D>;
 
     fn first(&self) -> Seq {
         self.shared.first()
@@ -96,6 +84,14 @@ impl<D: Disk> Log for SegmentLog<D> {
 
     fn snapshots(&self) -> LogSnapshots<D> {
         LogSnapshots::new(Arc::clone(&self.shared))
+    }
+
+    fn keeper(&self) -> Keeper<D> {
+        Keeper::new(Arc::clone(&self.shared))
+    }
+
+    fn mark(&mut self) -> Result<(), AppendError> {
+        self.writer.mark()
     }
 
     fn truncate_before(&mut self, seq: Seq) -> Result<Seq, TruncateError> {

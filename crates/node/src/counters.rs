@@ -1,6 +1,8 @@
 //! What a node has done, for those who watch it.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use broker::{Event, Next};
@@ -35,6 +37,28 @@ pub struct Counters {
     pub dispatch: Durations,
     /// How long deliveries took to be acknowledged.
     pub settle: Durations,
+    /// How long queries held the writer.
+    pub queries: JobTimes,
+}
+
+/// How long jobs took that run between the commands of the one writer, by their names. Everybody waits for them.
+#[derive(Debug, Default)]
+pub struct JobTimes {
+    by_name: Mutex<BTreeMap<&'static str, Arc<Durations>>>,
+}
+
+impl JobTimes {
+    /// Counts one.
+    pub(crate) fn add(&self, name: &'static str, took: Duration) {
+        let mut by_name = self.by_name.lock().unwrap_or_else(PoisonError::into_inner);
+        by_name.entry(name).or_default().add(took);
+    }
+
+    /// Returns all names with their times.
+    pub fn read(&self) -> Vec<(&'static str, Arc<Durations>)> {
+        let by_name = self.by_name.lock().unwrap_or_else(PoisonError::into_inner);
+        by_name.iter().map(|(name, times)| (*name, Arc::clone(times))).collect()
+    }
 }
 
 /// How often what happened.

@@ -6,6 +6,8 @@ use broker::{DecodeError, Misfit, Refusal};
 use log::{OpenError, ReadError, SnapshotError, SyncError};
 use message::Seq;
 
+use crate::driver::CommitError;
+
 /// Why something that was asked was not done.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CallError {
@@ -63,9 +65,10 @@ pub enum StartError {
 
 /// Why a node stopped by itself. The process must stop too: what was written and not synced is promised to nobody.
 #[derive(Clone, Debug, thiserror::Error)]
-pub(crate) enum Fatal {
-    #[error("the log cannot be written: {0}")]
-    Append(Arc<str>),
+#[non_exhaustive]
+pub enum Fatal {
+    #[error("{0}")]
+    Commit(Arc<str>),
     #[error("the log cannot be made durable: {0}")]
     Sync(Arc<str>),
     #[error("internal error: a panic left the state inconsistent; restart to recover from the log")]
@@ -75,6 +78,12 @@ pub(crate) enum Fatal {
 impl From<Refusal> for CallError {
     fn from(refusal: Refusal) -> Self {
         CallError::Refused(refusal)
+    }
+}
+
+impl From<CommitError> for Fatal {
+    fn from(error: CommitError) -> Self {
+        Fatal::Commit(error.to_string().into())
     }
 }
 

@@ -1,37 +1,32 @@
 //! The node: one writer that drives a broker on a log, and what gateways need of it.
 //!
-//! One thread owns the broker. It takes everything that was asked while it was busy, carries it out, hands what
-//! became ready to those who wait, and does what the clock made due: one batch. A second thread owns the log, makes
-//! batches durable and only then lets the answers out. A third keeps segments ready, folds snapshots behind the
-//! log, and gives old segments up.
+//! What it does is the [`driver`]'s: steps without threads. Three threads run them. The writer takes the jobs that have
+//! come while it was busy and decides them: one batch. The log's thread makes batches durable and only then lets the
+//! answers out. The maintenance thread prepares segments, folds snapshots behind the log, and gives old segments up.
+//! When one of them ends, for whatever reason, all do, and every caller is answered.
 //!
 //! Gateways see nothing of broker and log but through a [`Node`]. It knows no dialect and opens no socket.
 
-mod bell;
 mod clock;
+mod commit_queue;
 mod counters;
+pub mod driver;
 mod failure;
 mod handle;
-mod mailman;
-mod moved;
-mod release;
+mod maintenance_signal;
+mod queue;
 mod start;
 mod subscription;
-mod trim;
-mod turn;
-mod upkeep;
-mod writer;
+mod threads;
 
 #[cfg(test)]
 mod tests;
 
 pub use clock::{Clock, SystemClock};
-pub use counters::{Counters, Durations, Happened, STEPS_US};
+pub use counters::{Counters, Durations, Happened, JobTimes, STEPS_US};
+pub use driver::{Awaited, Executed, Hindrance, Keep, Letter, Outcome, Transaction as Turn, Trim};
 pub use failure::{CallError, StartError};
 pub use handle::Node;
 pub use log::ReadError;
-pub use mailman::{Awaited, Letter, Outcome};
 pub use start::{Settings, Started};
 pub use subscription::{Credit, Subscription, Wishes};
-pub use trim::{Hindrance, Keep, Trim};
-pub use turn::Turn;

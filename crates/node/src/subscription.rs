@@ -7,8 +7,8 @@ use message::DeliveryId;
 use smol_str::SmolStr;
 use tokio::sync::mpsc;
 
+use crate::driver::{Letter, SubscriberId};
 use crate::handle::{Node, STREAM_LETTERS_MAX};
-use crate::mailman::{Letter, Waiting};
 
 /// What somebody who waits for messages wants.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ pub struct Subscription {
 #[derive(Clone)]
 pub struct Credit {
     node: Node,
-    waiting: Waiting,
+    subscriber: SubscriberId,
     purse: Arc<Mutex<Purse>>,
 }
 
@@ -70,7 +70,7 @@ impl Credit {
         if more > 0 {
             purse.owed -= more;
             purse.given += more;
-            self.node.add_credit(self.waiting, more);
+            self.node.add_credit(self.subscriber, more);
         }
     }
 }
@@ -92,10 +92,10 @@ impl Subscription {
     pub(crate) fn new(
         node: Node,
         agent: AgentKey,
-        waiting: Waiting,
+        subscriber: SubscriberId,
         letters: mpsc::Receiver<Letter>,
     ) -> Self {
-        let credit = Credit { node: node.clone(), waiting, purse: Arc::default() };
+        let credit = Credit { node: node.clone(), subscriber, purse: Arc::default() };
         Subscription { node, agent, credit, letters }
     }
 
@@ -131,6 +131,6 @@ impl Drop for Subscription {
         while let Ok(letter) = self.letters.try_recv() {
             unread.push(letter.delivery.delivery);
         }
-        self.node.unsubscribe(self.credit.waiting, self.agent, unread);
+        self.node.unsubscribe(self.credit.subscriber, self.agent, unread);
     }
 }

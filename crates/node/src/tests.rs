@@ -1,7 +1,7 @@
 //! Tests of the node, each with a folder of its own on a real disk.
 
 mod bus;
-mod leading;
+mod endings;
 mod restarts;
 mod trims;
 mod waiting;

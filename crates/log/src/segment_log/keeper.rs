@@ -6,7 +6,7 @@ use message::Seq;
 
 use super::shared::{Shared, hold};
 use super::writer::capacity;
-use crate::api::Class;
+use crate::api::{Class, Keep};
 use crate::disk::Disk;
 use crate::error::{SyncError, TruncateError};
 use crate::segment::SegmentHeader;
@@ -48,43 +48,37 @@ impl<D: Disk> Keeper<D> {
     pub(super) fn new(shared: Arc<Shared<D>>) -> Self {
         Self { shared }
     }
+}
 
-    /// Says what the segments that are ready take, besides what is left in the one that is written to.
-    pub fn ready(&self) -> Ready {
+impl<D: Disk> Keep for Keeper<D> {
+    fn ready(&self) -> Ready {
         let options = &self.shared.options;
         let pool = hold(&self.shared.pool);
         let room = |class| pool.available(class, options) as u64 * capacity(options.segment_bytes);
         Ready { normal: room(Class::Normal), reserve: room(Class::Reserve), is_full: pool.full }
     }
 
-    /// Returns the segments in use, the oldest first; the last one is written to.
-    pub fn extents(&self) -> Vec<Extent> {
+    fn extents(&self) -> Vec<Extent> {
         self.shared.extents()
     }
 
-    /// Returns the oldest record that is held, or will be.
-    pub fn first(&self) -> Seq {
+    fn first(&self) -> Seq {
         self.shared.first()
     }
 
-    /// Returns the first record of the segment that is written to.
-    pub fn newest(&self) -> Seq {
+    fn newest(&self) -> Seq {
         self.shared.newest()
     }
 
-    /// Returns what all segments take on the disk, those that are only ready included.
-    pub fn bytes(&self) -> u64 {
+    fn bytes(&self) -> u64 {
         hold(&self.shared.pool).bytes
     }
 
-    /// Returns up to which record the log may be given up: the last one that every kept snapshot holds.
-    pub fn covered(&self) -> Seq {
+    fn covered(&self) -> Seq {
         self.shared.covered()
     }
 
-    /// Gives up records before `seq`, as [`Log::truncate_before`](crate::Log::truncate_before) does; appends go on
-    /// meanwhile.
-    pub fn truncate_before(&self, seq: Seq) -> Result<Seq, TruncateError> {
+    fn truncate_before(&self, seq: Seq) -> Result<Seq, TruncateError> {
         self.shared.truncate_before(seq)
     }
 
@@ -92,7 +86,7 @@ impl<D: Disk> Keeper<D> {
     ///
     /// Call it after opening, whenever a segment was filled, and now and then when the disk was full: appends
     /// do not ask the disk again by themselves once it was.
-    pub fn keep(&self) -> Result<(), SyncError> {
+    fn keep(&self) -> Result<(), SyncError> {
         if self.shared.poisoned() {
             return Err(SyncError::Poisoned);
         }

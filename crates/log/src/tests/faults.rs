@@ -1,6 +1,7 @@
 //! Failing operations, a full disk, a second process, a failed sync.
 
 use super::model::{Model, check, live};
+use crate::Keep as _;
 use crate::{
     AppendError, Batch, Class, Fault, Log, MemDisk, OpenError, Options, Plant, Reader, SegmentLog, Seq,
     SnapshotError, Snapshots, SyncError, Syncer,

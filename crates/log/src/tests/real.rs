@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use super::model::Random;
+use crate::Keep as _;
 use crate::disk::{Disk, DiskFile};
 use crate::{
     Batch, Class, Entry, Log, OpenError, Options, Reader, RealDisk, SegmentLog, Seq, Snapshots, Syncer,

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
+use crate::Keep as _;
 use crate::{Batch, Class, Log, Options, ReadError, Reader, RealDisk, SegmentLog, Seq, Snapshots, Syncer};
 
 const RECORDS: u64 = 6_000;

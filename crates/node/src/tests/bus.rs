@@ -29,7 +29,7 @@ pub(super) fn settings(folder: &Path) -> Settings {
         calls_max: 10_000,
         snapshot_bytes: u64::MAX,
         keep: crate::Keep::WHOLE,
-        hook: crate::trim::Hook::default(),
+        hook: crate::driver::Hook::default(),
     }
 }
 
@@ -105,7 +105,7 @@ impl Bus {
 
     pub(super) fn bodies(&self, letters: &[Letter]) -> Vec<String> {
         let body = |letter: &Letter| self.node.body(letter.delivery.body).unwrap();
-        letters.iter().map(|letter| String::from_utf8(body(letter)).unwrap()).collect()
+        letters.iter().map(|letter| String::from_utf8(body(letter).to_vec()).unwrap()).collect()
     }
 }
 

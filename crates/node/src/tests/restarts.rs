@@ -62,7 +62,7 @@ async fn a_start_uses_the_snapshot_that_was_folded_behind_the_log() {
     let (log, _) = log::SegmentLog::open(disk, settings(folder.path()).log).unwrap();
     let broker = settings(folder.path()).broker;
     let folded =
-        crate::start::fold(&log::Log::snapshots(&log), &log::Log::reader(&log), &broker, last).unwrap();
+        crate::driver::load(&log::Log::snapshots(&log), &log::Log::reader(&log), &broker, last).unwrap();
     let mut bytes = Vec::new();
     folded.broker.snapshot(&mut bytes);
     assert_eq!((folded.snapshot, bytes == live), (None, true));

@@ -13,7 +13,7 @@ use message::{MessageId, Seq};
 use tempfile::TempDir;
 
 use super::bus::{Bus, settings};
-use crate::trim::{Hook, Point};
+use crate::driver::{Hook, Point};
 use crate::{CallError, Clock, Hindrance, Keep, Node, Settings, Trim};
 
 const SEGMENT: u64 = 128 << 10;
@@ -184,7 +184,7 @@ async fn what_was_handed_out_before_is_read_after() {
     let (gone, kept, later) = (Seq(1), letters[0].delivery.body, Seq(u64::MAX));
     let places = [gone, kept, gone, later, kept, kept];
     let at_hand: Vec<_> = bus.node.bodies_in_turn(&places).take(5).map(Result::ok).collect();
-    let a = Some(body("a").into_bytes());
+    let a = Some(body("a").into());
     assert_eq!(at_hand, [None, a.clone(), None, None, a]);
     let bytes = body("a").len();
     for (bytes_max, count) in [(0, 1), (bytes, 1), (bytes + 1, 2), (2 * bytes + 1, 3), (usize::MAX, 3)] {
@@ -373,7 +373,7 @@ async fn records(node: &Node, repo: AgentKey) -> BTreeMap<String, String> {
         records.map(|record| (record.key.to_owned(), record.body)).collect::<Vec<_>>()
     });
     let places = places.await.unwrap();
-    let read = |place| String::from_utf8(node.body(place).unwrap()).unwrap();
+    let read = |place| String::from_utf8(node.body(place).unwrap().to_vec()).unwrap();
     places.into_iter().map(|(key, place)| (key, read(place))).collect()
 }
 

@@ -7,7 +7,8 @@ use broker::{
     Refusal, Reply, Target, Time,
 };
 use log::{
-    AppendError, Batch, Class, Keeper, Log, LogReader, LogSnapshots, LogSyncer, MemDisk, ReadError, Reader,
+    AppendError, Batch, Class, Keep as _, Keeper, Log, LogReader, LogSnapshots, LogSyncer, MemDisk,
+    ReadError, Reader,
 };
 use log::{SegmentLog, Syncer};
 use message::Seq;

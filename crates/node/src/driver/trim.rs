@@ -12,8 +12,9 @@ use broker::{Holder, Living, RecordName};
 use log::Extent;
 use message::Seq;
 
-pub(crate) use pace::{Looked, Pace};
-pub(crate) use trimmer::{Plan, Trimmer};
+pub use pace::{Looked, Pace};
+pub(crate) use trimmer::Trimmer;
+pub use trimmer::{Followed, Plan};
 
 /// What carrying a body costs beside its bytes: frame and event.
 const CARRY_BYTES: u64 = 96;
@@ -66,14 +67,6 @@ pub enum Hindrance {
     Damage,
     /// The node stops.
     Stopping,
-}
-
-/// Somebody who wants the log trimmed now.
-pub(crate) struct Request {
-    pub(crate) keep: Keep,
-    /// Whether only to say what would be given up.
-    pub(crate) is_trial: bool,
-    pub(crate) answer: Box<dyn FnOnce(Trim) + Send>,
 }
 
 impl Keep {

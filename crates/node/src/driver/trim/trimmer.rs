@@ -6,24 +6,21 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
-use broker::{Command, Event, Living, LookFrom};
-use log::{Entry, Extent, Keeper, LogReader, ReadError, Reader, RealDisk};
+use broker::{Command, Event, Living, LivingBodies, LookFrom, Time};
+use log::{Entry, Extent, Keep as _, Log, ReadError, Reader};
 use message::Seq;
 
 use super::{Hindrance, Keep, Tally, Trim, cost};
 #[cfg(test)]
 use super::{Hook, Point};
-use crate::bell::Followed;
-use crate::clock::{BusTime, Clock};
 use crate::counters::Counters;
+use crate::driver::{Ask, Moved};
 use crate::handle::body_of;
-use crate::moved::Moved;
-use crate::release::{Outbox, Release};
-use crate::turn::Turn;
-use crate::writer::{Job, Queue};
+
+/// Says up to where the history has read the log for good.
+pub type Followed = Box<dyn Fn() -> Option<Seq> + Send>;
 
 /// Places of the state that are looked at in one turn.
 const LOOK_PLACES: u32 = 16_384;
@@ -32,18 +29,16 @@ const STEP_BYTES: u64 = 256 << 10;
 /// How often is looked again whether everything was carried.
 const ROUNDS: usize = 3;
 
-/// What the trimmer works with.
-pub(crate) struct Trimmer {
-    pub(crate) keeper: Keeper<RealDisk>,
-    pub(crate) reader: LogReader<RealDisk>,
-    pub(crate) queue: Arc<Queue>,
-    pub(crate) outbox: Arc<Outbox>,
+/// Carries living bodies forward and gives old segments up.
+pub(crate) struct Trimmer<L: Log> {
+    pub(crate) keeper: L::Keeper,
+    pub(crate) reader: L::Reader,
     pub(crate) moved: Arc<Moved>,
     pub(crate) counters: Arc<Counters>,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) time: BusTime,
-    /// Whoever follows the log; until somebody does nothing is given up.
+    /// The read position of the history. Nothing is trimmed until it is set.
     pub(crate) followed: Option<Followed>,
+    #[cfg(feature = "plants")]
+    pub(crate) plant: Option<crate::driver::Plant>,
     #[cfg(test)]
     pub(crate) hook: Hook,
 }
@@ -56,7 +51,7 @@ pub(crate) struct Carried {
 }
 
 /// A cut that can be made.
-pub(crate) struct Plan {
+pub struct Plan {
     /// The segments that go, and the one behind them.
     extents: Vec<Extent>,
     trial: Trim,
@@ -64,26 +59,26 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// Returns the record before which everything goes.
-    pub(crate) fn cut(&self) -> Seq {
+    pub fn cut(&self) -> Seq {
         self.trial.first
     }
 
     /// Tells whether anything goes.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.trial.segments == 0
     }
 
     /// Returns what it would come to.
-    pub(crate) fn trial(&self) -> Trim {
+    pub fn trial(&self) -> Trim {
         self.trial
     }
 }
 
-impl Trimmer {
+impl<L: Log> Trimmer<L> {
     /// Finds what should go and can.
-    pub(crate) fn plan(&self, keep: &Keep) -> Plan {
+    pub(crate) fn plan(&self, ask: &impl Ask, keep: &Keep, now: Time) -> Plan {
         let mut extents = self.keeper.extents();
-        let wanted = keep.surplus(&extents).max(self.aged(keep, &extents));
+        let wanted = keep.surplus(&extents).max(self.aged(ask, keep, &extents, now));
         extents.truncate(wanted + 1);
         let mut hindrance = None;
         if wanted > 0 {
@@ -94,7 +89,7 @@ impl Trimmer {
                 hindrance = Some(Hindrance::Unread);
             }
         }
-        let tally = match self.tally(&extents) {
+        let tally = match self.tally(ask, &extents) {
             Some(tally) => tally,
             None => {
                 extents.truncate(1);
@@ -102,7 +97,7 @@ impl Trimmer {
                 Tally::new(&extents)
             }
         };
-        let (sealed, free) = (extents.len() - 1, tally.affordable(self.room()));
+        let (sealed, free) = (extents.len() - 1, tally.affordable(self.room(ask)));
         if free < sealed {
             let is_room = tally.affordable(u64::MAX) > free;
             hindrance = Some(if is_room { Hindrance::Room } else { Hindrance::Living });
@@ -112,28 +107,27 @@ impl Trimmer {
     }
 
     /// Returns in how long the oldest segment is too old, if it ever is.
-    pub(crate) fn next_aged(&self, keep: &Keep) -> Option<Duration> {
+    pub(crate) fn next_aged(&self, ask: &impl Ask, keep: &Keep, now: Time) -> Option<Duration> {
         let time = keep.time?;
         let extents = self.keeper.extents();
-        let sealed_at = self.begun(extents.get(1)?)?;
-        let age = Duration::from_millis(self.time.now(&*self.clock).ms_since(sealed_at));
+        let sealed_at = self.begun(ask, extents.get(1)?)?;
+        let age = Duration::from_millis(now.ms_since(sealed_at));
         Some(time.saturating_sub(age))
     }
 
     /// Returns how many of the oldest segments are too old. The one behind a segment began when that was full.
-    fn aged(&self, keep: &Keep, extents: &[Extent]) -> usize {
+    fn aged(&self, ask: &impl Ask, keep: &Keep, extents: &[Extent], now: Time) -> usize {
         let Some(time) = keep.time else { return 0 };
-        let now = self.time.now(&*self.clock);
         let is_old = |extent: &Extent| {
-            self.begun(extent).is_some_and(|at| Duration::from_millis(now.ms_since(at)) >= time)
+            self.begun(ask, extent).is_some_and(|at| Duration::from_millis(now.ms_since(at)) >= time)
         };
         extents.get(1..).map_or(0, |later| later.partition_point(is_old))
     }
 
     /// Returns the time of the first record of a segment, or of the first behind it that is there.
-    fn begun(&self, extent: &Extent) -> Option<broker::Time> {
+    fn begun(&self, ask: &impl Ask, extent: &Extent) -> Option<Time> {
         let mut found = None;
-        let scanned = self.reader.scan(extent.first, self.outbox.durable(), &mut |entry| match entry {
+        let scanned = self.reader.scan(extent.first, ask.durable(), &mut |entry| match entry {
             Entry::Record { bytes, .. } => {
                 found = Event::decode(bytes).ok().map(|(at, _)| at);
                 std::ops::ControlFlow::Break(())
@@ -144,10 +138,10 @@ impl Trimmer {
     }
 
     /// Counts what is needed of segments; nothing when the node stops.
-    fn tally(&self, extents: &[Extent]) -> Option<Tally> {
+    fn tally(&self, ask: &impl Ask, extents: &[Extent]) -> Option<Tally> {
         let mut tally = Tally::new(extents);
         if let [_, .., behind] = extents {
-            self.look(behind.first, |bodies| {
+            self.look(ask, behind.first, |bodies| {
                 bodies.iter().for_each(|living| tally.add(living));
                 Ok(())
             })
@@ -157,13 +151,13 @@ impl Trimmer {
     }
 
     /// Carries everything forward that is needed and lies before the cut.
-    pub(crate) fn carry(&self, plan: &Plan) -> Result<Carried, Hindrance> {
+    pub(crate) fn carry(&self, ask: &impl Ask, plan: &Plan) -> Result<Carried, Hindrance> {
         let mut carried = Carried::default();
         for _ in 0..ROUNDS {
             let mut is_clear = true;
-            self.look(plan.cut(), |bodies| {
-                for piece in pieces(&bodies, self.step_bytes()) {
-                    is_clear &= self.carry_piece(piece, &mut carried)?;
+            self.look(ask, plan.cut(), |bodies| {
+                for piece in pieces(&bodies, self.step_bytes(ask)) {
+                    is_clear &= self.carry_piece(ask, piece, &mut carried)?;
                 }
                 Ok(())
             })?;
@@ -175,32 +169,39 @@ impl Trimmer {
     }
 
     /// Returns how many bytes are carried in one turn.
-    fn step_bytes(&self) -> u64 {
-        STEP_BYTES.min(self.outbox.reserve().1 / 8)
+    fn step_bytes(&self, ask: &impl Ask) -> u64 {
+        STEP_BYTES.min(ask.batch_bytes_max() / 8)
     }
 
     /// Carries some bodies; tells whether there was none that can be read.
-    fn carry_piece(&self, piece: &[Living], carried: &mut Carried) -> Result<bool, Hindrance> {
+    fn carry_piece(
+        &self,
+        ask: &impl Ask,
+        piece: &[Living],
+        carried: &mut Carried,
+    ) -> Result<bool, Hindrance> {
         let read = self.read(piece)?;
         if read.is_empty() {
             return Ok(true);
         }
-        self.find_room(piece.iter().map(cost).sum())?;
-        let moves = self.ask(move |turn| {
-            let (mut moves, mut bytes) = (Vec::with_capacity(read.len()), 0);
-            for (Living { of, place, .. }, body) in read {
-                let body_bytes = body.len() as u64;
-                // It may be over meanwhile, or have another body; then it is not needed here.
-                if turn.execute(&Command::Carry { of, place, body: body.into() }).is_ok() {
-                    moves.push((place, turn.broker().last()));
-                    bytes += body_bytes;
-                }
+        self.find_room(ask, piece.iter().map(cost).sum())?;
+        let places: Vec<(Seq, u64)> =
+            read.iter().map(|(living, body)| (living.place, body.len() as u64)).collect();
+        let carry = |(living, body): (Living, Vec<u8>)| Command::Carry {
+            of: living.of,
+            place: living.place,
+            body: body.into(),
+        };
+        let executed = ask.execute_all(read.into_iter().map(carry).collect()).ok_or(Hindrance::Stopping)?;
+        let mut moves = Vec::with_capacity(places.len());
+        for ((place, bytes), executed) in places.into_iter().zip(executed) {
+            // It may be over meanwhile, or have another body; then it is not needed here.
+            if executed.outcome.is_ok() {
+                moves.push((place, executed.last));
+                carried.bytes += bytes;
             }
-            (moves, bytes)
-        });
-        let (moves, bytes) = moves.ok_or(Hindrance::Stopping)?;
+        }
         carried.count += moves.len() as u64;
-        carried.bytes += bytes;
         self.moved.note(&moves);
         self.counters.carried.fetch_add(moves.len() as u64, Ordering::Relaxed);
         Ok(false)
@@ -231,55 +232,52 @@ impl Trimmer {
         Ok(())
     }
 
-    /// Looks through the state for living bodies before a place, a part in each turn.
+    /// Looks through the state for living bodies before a place, a part at a time.
     fn look(
         &self,
+        ask: &impl Ask,
         before: Seq,
         mut visit: impl FnMut(Vec<Living>) -> Result<(), Hindrance>,
     ) -> Result<(), Hindrance> {
-        let mut from = Some(LookFrom::START);
-        while let Some(here) = from {
-            let found = self.ask(move |turn| turn.broker().bodies_before(before, here, LOOK_PLACES));
-            let (bodies, next) = found.ok_or(Hindrance::Stopping)?;
+        let mut next = Some(LookFrom::START);
+        while let Some(from) = next {
+            let found = ask.living_bodies(LivingBodies { before, from, places_max: LOOK_PLACES });
+            let (bodies, rest) = found.ok_or(Hindrance::Stopping)?;
+            #[cfg(feature = "plants")]
+            let bodies = self.without_planted(bodies);
             visit(bodies)?;
-            from = next;
+            next = rest;
         }
         Ok(())
     }
 
+    #[cfg(feature = "plants")]
+    fn without_planted(&self, mut bodies: Vec<Living>) -> Vec<Living> {
+        use crate::driver::Plant;
+        bodies.retain(|living| match (self.plant, &living.of) {
+            (Some(Plant::TrimWithoutCarry), _)
+            | (Some(Plant::TrimRecords), broker::Holder::Record(_))
+            | (Some(Plant::TrimTasks), broker::Holder::Task(_)) => false,
+            (Some(_) | None, _) => true,
+        });
+        bodies
+    }
+
     /// Returns how much may be carried without touching the last segment in reserve.
-    fn room(&self) -> u64 {
-        let (free, capacity) = self.outbox.reserve();
-        if self.keeper.ready().is_full { free.saturating_sub(capacity) } else { u64::MAX }
+    fn room(&self, ask: &impl Ask) -> u64 {
+        let reserve = ask.free() + self.keeper.ready().reserve;
+        if self.keeper.ready().is_full { reserve.saturating_sub(ask.batch_bytes_max()) } else { u64::MAX }
     }
 
     /// Makes sure that so much can be carried and a segment is left for those who finish their work.
-    fn find_room(&self, bytes: u64) -> Result<(), Hindrance> {
-        let has_room = || {
-            let (free, capacity) = self.outbox.reserve();
-            free >= capacity + bytes
-        };
+    fn find_room(&self, ask: &impl Ask, bytes: u64) -> Result<(), Hindrance> {
+        let has_room = || ask.free() + self.keeper.ready().reserve >= ask.batch_bytes_max() + bytes;
         if has_room() {
             return Ok(());
         }
         // A failure is the next append's to report.
         drop(self.keeper.keep());
         if has_room() { Ok(()) } else { Err(Hindrance::Room) }
-    }
-
-    /// Does something with the state and waits until it is durable; nothing when the node stops.
-    pub(crate) fn ask<R: Send + 'static>(
-        &self,
-        work: impl FnOnce(&mut Turn<'_>) -> R + Send + 'static,
-    ) -> Option<R> {
-        let (answer, answered) = sync_channel(1);
-        let job: Job = Box::new(move |turn| {
-            let result = work(turn);
-            let release: Release = Box::new(move || drop(answer.send(result)));
-            Some(release)
-        });
-        self.queue.push(job).ok()?;
-        answered.recv().ok()
     }
 }
 

@@ -11,7 +11,7 @@ const MOVES_MAX: usize = 1 << 18;
 
 /// The last moves.
 #[derive(Default)]
-pub(crate) struct Moved {
+pub struct Moved {
     moves: RwLock<Moves>,
 }
 
@@ -23,7 +23,7 @@ struct Moves {
 
 impl Moved {
     /// Notes moves, from a place to another.
-    pub(crate) fn note(&self, moves: &[(Seq, Seq)]) {
+    pub fn note(&self, moves: &[(Seq, Seq)]) {
         let mut known = self.moves.write().unwrap_or_else(PoisonError::into_inner);
         for (from, to) in moves {
             // What two needed was carried for each of them, from one place to two.
@@ -40,7 +40,7 @@ impl Moved {
     }
 
     /// Returns where bodies are now that were at these places; what did not move stays.
-    pub(crate) fn now(&self, places: &[Seq]) -> Vec<Seq> {
+    pub fn now(&self, places: &[Seq]) -> Vec<Seq> {
         let known = self.moves.read().unwrap_or_else(PoisonError::into_inner);
         let now = |mut place: Seq| {
             // A body only ever moves towards the end of the log.

@@ -12,7 +12,7 @@ const REST_MAX: Duration = Duration::from_secs(60);
 
 /// When to look.
 #[derive(Default)]
-pub(crate) struct Pace {
+pub struct Pace {
     /// The first record of the segment that was written to at the last look.
     seen: Option<Seq>,
     /// No look is made before.
@@ -22,7 +22,7 @@ pub(crate) struct Pace {
 }
 
 /// What a look came to.
-pub(crate) enum Looked {
+pub enum Looked {
     /// Nothing more is to go before the oldest segment is too old, in so long, or another one is begun.
     Done(Option<Duration>),
     /// Something should go and could not.
@@ -31,13 +31,13 @@ pub(crate) enum Looked {
 
 impl Pace {
     /// Returns how long nobody need look; nothing when that is so until another segment is begun.
-    pub(crate) fn wait(&self, now: Duration, newest: Seq) -> Option<Duration> {
+    pub fn wait(&self, now: Duration, newest: Seq) -> Option<Duration> {
         let at = if self.seen == Some(newest) { self.due? } else { Duration::ZERO };
         Some(at.max(self.not_before).saturating_sub(now))
     }
 
     /// Notes a look.
-    pub(crate) fn looked(&mut self, begun: Duration, now: Duration, newest: Seq, looked: &Looked) {
+    pub fn looked(&mut self, begun: Duration, now: Duration, newest: Seq, looked: &Looked) {
         self.seen = Some(newest);
         self.not_before = now + (now.saturating_sub(begun) * REST).min(REST_MAX);
         self.due = match looked {
