@@ -32,7 +32,7 @@ pub use decide::{Decider, Tick, Work};
 pub use decide::{Observed, Observer, Source};
 pub use dispatch::{Awaited, Dispatcher, Letter, Outcome, SubscriberId};
 pub use job::{Call, Executed, Job, QueryJob, ReplyTo, RunQuery, Take, Taken};
-pub use load::{Loaded, load};
+pub use load::{Loaded, load, load_prepared};
 pub use maintenance::{Ask, Maintenance};
 pub use moved::Moved;
 pub use pipeline::{Next, PendingBatch, Pipeline, Room};

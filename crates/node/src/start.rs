@@ -99,6 +99,7 @@ impl Node {
             snapshot_bytes: settings.snapshot_bytes,
             bytes: 0,
             flow: Default::default(),
+            prepare: Box::new(|_| {}),
         };
         let (stop, stopped) = watch::channel(Stopped::Not);
         let time = BusTime::new(&*clock, loaded.broker.time());

@@ -1,11 +1,12 @@
-//! The driver: does with broker and log what a node does, in the order that the promises depend on.
+//! The executor of the node's own steps: it decides when each runs, on a disk that fails and a clock that jumps.
 //!
-//! A turn takes what was asked, carries it out, offers what became ready to those who wait with credit, does what is
-//! due, and appends all of it as one batch. A sync makes batches durable. An answer, whatever it says, leaves only
-//! when everything is durable that the broker held when it was made. When anything goes wrong with the disk the
-//! process stops; a new one starts from the newest snapshot and the tail of the log.
+//! A turn decides what was asked and appends it; a sync makes it durable and lets the answers out. When anything goes
+//! wrong with the disk the process stops; a new one starts from the newest snapshot and the tail of the log. When the
+//! log refuses an append, the process goes on from what the log has.
 
-mod node;
+mod fickle_log;
+mod observer;
+mod process;
 mod start;
 mod upkeep;
 
@@ -16,14 +17,14 @@ use log::{MemDisk, Options};
 use message::{Kind, MessageId, Priority, Seq};
 
 use crate::client::{Asked, Asker};
-use crate::plant::{DriverPlant, Plant};
+use crate::plant::Plant;
 use crate::random::Dice;
 use crate::request::Request;
 use crate::step::{Crash, CrashPoint, DiskFault};
 use crate::violation::Violation;
 use crate::world::World;
 
-use node::Node;
+use process::Process;
 
 /// What was asked and what came of it.
 #[derive(Clone, Debug)]
@@ -41,6 +42,8 @@ pub(crate) struct Answer {
     pub(crate) wall: Time,
     /// The last event that the broker held then.
     pub(crate) last: Seq,
+    /// The last event that must be durable before it leaves.
+    pub(crate) needs: Seq,
 }
 
 /// A dead letter as an operator sees it.
@@ -120,7 +123,7 @@ pub(crate) struct Driver {
     plant: Option<Plant>,
     dice: Dice,
     clock: Clock,
-    node: Option<Node>,
+    process: Option<Process>,
     /// What was asked and not yet looked at.
     inbox: VecDeque<(Asker, Asked)>,
     seen: Vec<Seen>,
@@ -172,7 +175,7 @@ impl Driver {
             plant,
             dice: Dice::new(world.seed, 3),
             clock: Clock { real: 1_800_000_000_000, wall_offset: 0 },
-            node: None,
+            process: None,
             inbox: VecDeque::new(),
             seen: Vec::new(),
             sync_fault: None,
@@ -201,12 +204,12 @@ impl Driver {
 
     /// Returns the dead letters, as an operator sees them.
     pub(crate) fn dead(&self) -> Vec<EntryKey> {
-        self.node.as_ref().map(Node::dead).unwrap_or_default()
+        self.process.as_ref().map(Process::dead).unwrap_or_default()
     }
 
     /// Lends the living broker, to be asked about what it holds.
     pub(crate) fn broker(&self) -> Option<&broker::Broker> {
-        self.node.as_ref().map(|node| &node.broker)
+        self.process.as_ref().map(Process::broker)
     }
 
     pub(crate) fn pass(&mut self, ms: u64) {
@@ -231,9 +234,9 @@ impl Driver {
     pub(crate) fn free_disk(&mut self) -> Result<(), Violation> {
         self.disk.set_capacity(None);
         self.is_crowded = false;
-        match &mut self.node {
-            Some(node) => {
-                let kept = node.keep();
+        match &self.process {
+            Some(process) => {
+                let kept = process.keep();
                 self.survive(kept)
             }
             None => self.start(),
@@ -250,8 +253,8 @@ impl Driver {
 
     /// Works off what was asked and appends it.
     pub(crate) fn turn(&mut self) -> Result<(), Violation> {
-        let worked = self.work();
-        let appended = worked.and_then(|()| self.append());
+        let decided = self.decide();
+        let appended = decided.and_then(|()| self.append());
         self.survive(appended)
     }
 
@@ -259,6 +262,7 @@ impl Driver {
     pub(crate) fn sync(&mut self) -> Result<(), Violation> {
         let synced = self.sync_log();
         let synced = synced.and_then(|()| self.release());
+        let synced = synced.and_then(|()| self.commit_all());
         let marked = synced.and_then(|()| self.mark());
         self.survive(marked)
     }
@@ -285,6 +289,8 @@ impl Driver {
         self.free_disk()?;
         self.turn()?;
         self.sync()?;
+        self.turn()?;
+        self.sync()?;
         let read = self.read_records();
         self.survive(read)
     }
@@ -292,20 +298,20 @@ impl Driver {
     fn go_up_to(&mut self, at: CrashPoint) -> Result<(), Stop> {
         match at {
             CrashPoint::Idle => Ok(()),
-            CrashPoint::BeforeWrite => self.work(),
+            CrashPoint::BeforeWrite => self.decide(),
             CrashPoint::AfterWrite => {
-                self.work()?;
+                self.decide()?;
                 self.append()
             }
             CrashPoint::DuringSync => {
-                self.work()?;
+                self.decide()?;
                 self.append()?;
                 let operation = self.disk.operations() + self.dice.below(2);
                 self.disk.fault_at(operation, log::Fault::PowerOff);
                 self.sync_log()
             }
             CrashPoint::AfterSync => {
-                self.work()?;
+                self.decide()?;
                 self.append()?;
                 self.sync_log()
             }
@@ -326,8 +332,8 @@ impl Driver {
     }
 
     fn die(&mut self, power: Option<u64>) {
-        if let Some(node) = self.node.take() {
-            self.past = node.states;
+        if let Some(process) = self.process.take() {
+            self.past = process.states;
         }
         self.inbox.clear();
         self.slept = false;
@@ -339,7 +345,14 @@ impl Driver {
         self.seen.push(Seen::Crashed);
     }
 
-    fn driver_plant(&self) -> Option<DriverPlant> {
+    /// Lets the log refuse the next append.
+    pub(crate) fn refuse(&mut self) {
+        if let Some(process) = &self.process {
+            process.refuses.store(true, std::sync::atomic::Ordering::Relaxed);
+        }
+    }
+
+    fn driver_plant(&self) -> Option<node::driver::Plant> {
         Plant::of_driver(self.plant)
     }
 }

@@ -177,7 +177,7 @@ impl Model {
     }
 
     fn released(&mut self, answer: &Answer) -> Result<(), Violation> {
-        self.told = self.told.max(answer.last);
+        self.told = self.told.max(answer.needs);
         // Whatever is lost now, this turn is not.
         let keep = self.turns.range(..=self.told).next_back().map_or(Seq(0), |(last, _)| *last);
         self.turns.retain(|last, _| *last >= keep);

@@ -373,7 +373,7 @@ impl Planner {
     }
 
     fn fault(&mut self) -> Step {
-        match self.dice.weighted(&[20, 20, 30, 15, 40]) {
+        match self.dice.weighted(&[20, 20, 30, 15, 10, 40]) {
             0 => Step::DiskFull { bytes: self.dice.pick(&[0, 0, 4_000]) },
             1 => Step::DiskFreed,
             2 => Step::SyncFault {
@@ -389,6 +389,7 @@ impl Planner {
                     DiskFault::Short,
                 ]),
             },
+            4 => Step::Refuse,
             _ => Step::Rot { pick: self.dice.draw() },
         }
     }

@@ -104,42 +104,6 @@ pub(crate) struct Sent {
 }
 
 impl Request {
-    /// Tells whether it adds to what the bus holds, and so must be refused when there is no room.
-    pub(crate) fn is_new_work(&self) -> bool {
-        match self {
-            Request::Accept(_)
-            | Request::Amend { .. }
-            | Request::Register { .. }
-            | Request::Join { .. }
-            | Request::ChangeState(_)
-            | Request::Equip { .. }
-            | Request::Fit { .. }
-            | Request::Record(Recorded { how: Recording::Here(_) | Recording::OfMessage(_), .. }) => true,
-            Request::Remove { .. }
-            | Request::Leave { .. }
-            | Request::Presence { .. }
-            | Request::Connect { .. }
-            | Request::Disconnect { .. }
-            | Request::Restart
-            | Request::Wake
-            | Request::Take(_)
-            | Request::Surface { .. }
-            | Request::Ack { .. }
-            | Request::Process { .. }
-            | Request::Nack { .. }
-            | Request::Extend { .. }
-            | Request::Return { .. }
-            | Request::Retract { .. }
-            | Request::Resume { .. }
-            | Request::RetryDead { .. }
-            | Request::DropDead { .. }
-            | Request::EndWait { .. }
-            | Request::Tune(_)
-            | Request::JudgeGate { .. }
-            | Request::Record(Recorded { how: Recording::Remove, .. }) => false,
-        }
-    }
-
     /// Makes a command of it; a write has the tick that is next.
     pub(crate) fn command(&self, tick: u64) -> Command {
         match self {

@@ -145,6 +145,10 @@ impl Run<'_> {
                 driver.fail_write(*after, *fault);
                 Ok(())
             }
+            Step::Refuse => {
+                driver.refuse();
+                Ok(())
+            }
             Step::Rot { pick } => driver.rot(*pick),
         }
     }

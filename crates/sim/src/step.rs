@@ -38,6 +38,8 @@ pub(crate) enum Step {
     SyncFault { after: u64, fault: DiskFault },
     /// The next write goes wrong, or another operation soon after it.
     WriteFault { after: u64, fault: DiskFault },
+    /// The log refuses the next append.
+    Refuse,
     /// Something acknowledged rots on the disk while the process is down; the log must say so.
     Rot { pick: u64 },
 }

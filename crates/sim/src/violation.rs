@@ -40,6 +40,7 @@ pub(crate) enum Promise {
     Snapshots,
     Recovery,
     Answers,
+    Stops,
     Panics,
 }
 
@@ -73,6 +74,7 @@ impl Promise {
             Promise::Snapshots => "a snapshot is the state at its place in the log",
             Promise::Recovery => "it starts again after every crash",
             Promise::Answers => "the answer follows from what was asked",
+            Promise::Stops => "after a failure every caller is answered, and the process ends",
             Promise::Panics => "nothing that anybody asks makes it panic",
         }
     }

@@ -88,9 +88,10 @@ pub enum Observed<'o> {
         now: Time,
         wall: Time,
         last: Seq,
+        needs: Seq,
     },
     /// A command was refused because the log has no room for it.
-    NoRoom(&'o Command),
+    NoRoom { source: Source, command: &'o Command },
     /// Everything was done that the clock had made due.
     Elapsed { now: Time, wall: Time, effects: &'o [broker::Effect], last: Seq },
 }

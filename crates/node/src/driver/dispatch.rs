@@ -138,6 +138,14 @@ impl Dispatcher {
         }
     }
 
+    /// Ends a stream, whose owner learns that by its closed channel. A caller that waits for the first letters waits on.
+    pub(super) fn end_stream(&mut self, subscriber: SubscriberId) {
+        let sink = self.subscribers.get(&subscriber).map(|subscriber| &subscriber.sink);
+        if matches!(sink, Some(Sink::Stream { .. })) {
+            self.leave(subscriber);
+        }
+    }
+
     /// Returns who may take from a mailbox now, the first who asked first. For a group it looks at its members or at
     /// the agents that wait, whichever are fewer.
     pub(super) fn waiting_at(&self, mailbox: Mailbox, broker: &Broker) -> Vec<SubscriberId> {

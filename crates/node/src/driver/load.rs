@@ -29,9 +29,20 @@ pub fn load(
     settings: &broker::Settings,
     upto: Seq,
 ) -> Result<Loaded, StartError> {
+    load_prepared(snapshots, reader, settings, upto, &|_| {})
+}
+
+/// Loads a state that is prepared before anything is folded into it, by which faults are planted.
+pub fn load_prepared(
+    snapshots: &impl Snapshots,
+    reader: &impl Reader,
+    settings: &broker::Settings,
+    upto: Seq,
+    prepare: &dyn Fn(&mut Broker),
+) -> Result<Loaded, StartError> {
     let snapshot = snapshots.load().map_err(StartError::Snapshots)?;
     let at = snapshot.as_ref().map(|snapshot| snapshot.at);
-    let broker = match snapshot {
+    let mut broker = match snapshot {
         Some(mut snapshot) => {
             let mut bytes = Vec::new();
             snapshot.bytes.read_to_end(&mut bytes).map_err(StartError::Folder)?;
@@ -40,6 +51,7 @@ pub fn load(
         }
         None => Broker::new(settings.clone()),
     };
+    prepare(&mut broker);
     replay(broker, reader, upto, at)
 }
 

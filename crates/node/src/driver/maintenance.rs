@@ -6,7 +6,7 @@ use broker::{Command, Living, LivingBodies, LookFrom, Time};
 use log::{Keep as _, Log, Snapshots};
 use message::Seq;
 
-use super::load::load;
+use super::load::load_prepared;
 #[cfg(test)]
 use super::trim::Point;
 use super::trim::{Hindrance, Keep, Looked, Pace, Plan, Trim, Trimmer};
@@ -58,9 +58,49 @@ pub struct Maintenance<L: Log> {
     /// Bytes since the last snapshot.
     pub(crate) bytes: u64,
     pub(crate) flow: Flow,
+    /// Prepares a state that is folded, by which faults are planted.
+    pub(crate) prepare: Box<dyn Fn(&mut broker::Broker) + Send>,
 }
 
 impl<L: Log> Maintenance<L> {
+    /// Makes the maintenance of a log whose newest snapshot is at a place.
+    #[cfg(feature = "plants")]
+    pub fn of(
+        log: &L,
+        at: Seq,
+        (broker, retention): (broker::Settings, broker::Retention),
+        moved: std::sync::Arc<super::Moved>,
+        plant: Option<super::Plant>,
+        prepare: Box<dyn Fn(&mut broker::Broker) + Send>,
+    ) -> Self {
+        let trimmer = Trimmer {
+            keeper: log.keeper(),
+            reader: log.reader(),
+            moved,
+            counters: std::sync::Arc::default(),
+            followed: Some(Box::new(|| Some(Seq(u64::MAX / 2)))),
+            plant,
+            #[cfg(test)]
+            hook: super::trim::Hook::default(),
+        };
+        let (snapshots, keep) = (log.snapshots(), Keep::WHOLE);
+        let (pace, flow) = (Pace::default(), Flow::default());
+        let (snapshot_bytes, bytes) = (u64::MAX, 0);
+        Maintenance {
+            snapshots,
+            trimmer,
+            pace,
+            at,
+            broker,
+            retention,
+            keep,
+            snapshot_bytes,
+            bytes,
+            flow,
+            prepare,
+        }
+    }
+
     /// Prepares segments ahead of need. After a failure the log takes no appends, and the node must end.
     pub fn prepare(&self) -> Result<(), Fatal> {
         Ok(self.trimmer.keeper.keep()?)
@@ -191,7 +231,7 @@ impl<L: Log> Maintenance<L> {
         };
         #[cfg(not(feature = "plants"))]
         let upto = durable;
-        let loaded = load(&self.snapshots, reader, &self.broker, upto).ok()?;
+        let loaded = load_prepared(&self.snapshots, reader, &self.broker, upto, &*self.prepare).ok()?;
         let mut bytes = Vec::new();
         loaded.broker.snapshot(&mut bytes);
         self.snapshots.store(durable, |out| out.write_all(&bytes)).ok()?;

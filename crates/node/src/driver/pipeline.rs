@@ -157,6 +157,14 @@ impl Pipeline {
         false
     }
 
+    /// Notes that the log refused an append, so that nothing that was decided behind it counts: the state is loaded
+    /// again. Returns the batches whose callers are to be told, which are dropped where no lock is held.
+    pub fn refuse(&mut self, free: u64) -> Vec<PendingBatch> {
+        (self.busy, self.free) = (false, free);
+        (self.pending_bytes, self.waiting_bytes) = (0, 0);
+        std::mem::take(&mut self.batches)
+    }
+
     /// Lets nothing more in; what waits is still made durable.
     pub fn close(&mut self) {
         self.closed = true;

@@ -29,7 +29,6 @@ plants! {
     AckBeforeSync = "ack-before-sync", "answers leave before the log is synced";
     DuplicateBeforeDurable = "duplicate-before-durable", "answers that append nothing leave at once";
     SnapshotUnsynced = "snapshot-unsynced", "a snapshot is folded ahead of what is durable";
-    SnapshotTwice = "snapshot-twice", "after a restart the last events of the snapshot are applied again";
     SnapshotForgets = "snapshot-forgets", "a snapshot is marked with a later place than it was folded to";
     DropReturned = "drop-returned", "what was never written is not put back, though the caller is told so";
     TrimWithoutCarry = "trim-without-carry", "the log is trimmed without carrying living bodies forward";

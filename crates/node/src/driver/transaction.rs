@@ -85,7 +85,7 @@ impl Transaction<'_> {
         let room_wanted = growth(command).map_or(0, |bytes| self.batch.bytes() + bytes + OVERHEAD_BYTES);
         if room_wanted > self.room {
             #[cfg(feature = "simulation")]
-            self.observe(Observed::NoRoom(command));
+            self.observe(Observed::NoRoom { source: self.source, command });
             return Err(CallError::NoRoom);
         }
         #[cfg(feature = "plants")]
@@ -153,10 +153,20 @@ impl Transaction<'_> {
         outcome: &Result<Reply, broker::Refusal>,
         effects_before: usize,
     ) {
-        let (source, now, wall, last) = (self.source, self.now, self.wall, self.broker.last());
+        let (source, now, wall) = (self.source, self.now, self.wall);
+        let (last, needs) = (self.broker.last(), *self.needs);
         if let Some(observer) = &mut *self.observer {
             let effects = &self.effects[effects_before..];
-            observer.observe(Observed::Executed { source, command, outcome, effects, now, wall, last });
+            observer.observe(Observed::Executed {
+                source,
+                command,
+                outcome,
+                effects,
+                now,
+                wall,
+                last,
+                needs,
+            });
         }
     }
 
@@ -200,15 +210,17 @@ impl Transaction<'_> {
         while let Some(wishes) = self.dispatcher.wishes_of(subscriber) {
             #[cfg(feature = "simulation")]
             let before = std::mem::replace(&mut self.source, Source::Subscriber(subscriber));
-            let letters = self.take(&wishes.take()).unwrap_or_default();
+            let taken = self.take(&wishes.take());
             #[cfg(feature = "simulation")]
             {
                 self.source = before;
             }
-            if letters.is_empty() {
-                return;
+            match taken {
+                Ok(letters) if letters.is_empty() => return,
+                Ok(letters) => self.dispatcher.deliver(subscriber, letters),
+                // Its session or its agent is gone, or it asks for what is never granted: it will never get anything.
+                Err(_) => return self.dispatcher.end_stream(subscriber),
             }
-            self.dispatcher.deliver(subscriber, letters);
         }
     }
 

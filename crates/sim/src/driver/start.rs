@@ -1,24 +1,26 @@
-//! Starting: the newest snapshot, the tail of the log, and what the process must say before anything else.
+//! Starting, and loading again: the newest snapshot, the tail of the log, and what the process says before anything
+//! else.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::io::Read;
-use std::ops::ControlFlow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use broker::{Broker, Effects, Event};
-use log::{
-    Batch, Class, Entry, Log, LogReader, MemDisk, OpenError, ReadError, Reader, SegmentLog, Snapshots,
-};
+use broker::{Broker, Command};
+use log::{Batch, Log, OpenError, SegmentLog};
 use message::Seq;
+use node::driver::{Committer, Decider, Loaded, Maintenance, Pipeline, RecentBodies, Work, load_prepared};
+use node::{Counters, StartError};
 
-use super::node::Node;
+use super::fickle_log::FickleLog;
+use super::observer::Records;
+use super::process::Process;
 use super::{Driver, Seen, Stop};
-use crate::client::Asker;
-use crate::plant::{DriverPlant, Plant};
-use crate::request::Request;
+use crate::plant::Plant;
 use crate::violation::{Promise, Violation, broken, ensure};
 
 /// How often a start may fail because of the disk before it must succeed.
 const TRIES_MAX: u32 = 4;
+/// Bytes of recent bodies that are kept in memory: few, so that others are read from the log.
+const RECENT_BYTES_MAX: usize = 600;
 
 impl Driver {
     /// Starts a process; stays down while the disk is too full for one.
@@ -38,30 +40,31 @@ impl Driver {
     }
 
     fn try_start(&mut self) -> Result<(), Stop> {
-        let node = self.open()?;
-        let (last, now) = (node.broker.last(), node.now(self.clock));
-        self.node = Some(node);
+        let process = self.open()?;
+        let (last, now) = (process.broker().last(), process.now(self.clock));
+        // Without room for spare segments it runs as long as it can.
+        process.keep()?;
+        self.process = Some(process);
         self.seen.push(Seen::Started { last, now });
-        if let Some(node) = &mut self.node {
-            // Without room for spare segments it runs as long as it can.
-            if node.keep().is_err() {
-                return Err(Stop::Disk);
-            }
-        }
-        if last == Seq(0) {
-            self.carry_out(Asker::Operator, Request::Tune(self.retention))?;
-        } else if self.driver_plant() != Some(DriverPlant::ForgetRestart) {
-            self.carry_out(Asker::Operator, Request::Restart)?;
-        }
-        self.work()?;
-        self.append()?;
-        self.sync_log()?;
-        self.release()?;
+        self.begin()?;
         self.read_records()
     }
 
-    fn open(&mut self) -> Result<Node, Stop> {
-        let (log, _opened) = match SegmentLog::open(self.disk.clone(), self.options.clone()) {
+    /// Says what a process says before anything else.
+    fn begin(&mut self) -> Result<(), Stop> {
+        let forgets = self.driver_plant() == Some(node::driver::Plant::ForgetRestart);
+        let Some(process) = &mut self.process else { return Ok(()) };
+        let mut commands = vec![Command::Restart, Command::Tune(self.retention)];
+        if forgets {
+            commands.remove(0);
+        }
+        drop(process.push_own(commands));
+        self.decide()?;
+        self.commit_all()
+    }
+
+    fn open(&mut self) -> Result<Process, Stop> {
+        let (inner, _opened) = match SegmentLog::open(self.disk.clone(), self.options.clone()) {
             Ok(opened) => opened,
             Err(OpenError::Storage(_) | OpenError::NoRoom { .. } | OpenError::ReadOnly(_)) => {
                 return Err(Stop::Disk);
@@ -70,111 +73,100 @@ impl Driver {
                 return Ok(broken(Promise::Recovery, format_args!("the log does not open: {error}"))?);
             }
         };
-        let reader = log.reader();
-        let mut broker = self.restored(&log)?;
-        let folded_bytes = bytes_of(&broker);
-        let from = match self.driver_plant() {
-            Some(DriverPlant::SnapshotTwice) => Seq(broker.last().0.saturating_sub(1)),
-            Some(_) | None => broker.last(),
-        };
-        self.replay(&mut broker, &reader, from, log.last())?;
-        let folded = self.broker_from(&folded_bytes)?;
+        let refuses = Arc::default();
+        let log = FickleLog { inner, refuses: Arc::clone(&refuses) };
+        let loaded = self.load(&log)?;
+        let broker = loaded.broker;
         let anchor = (broker.time().max(self.clock.wall()), self.clock.real);
         let (last, state) = (broker.last(), bytes_of(&broker));
         if let Some(past) = self.past.get(&last) {
             let what = format_args!("the state after the restart is not the one before it, at {last}");
             ensure(*past == state, Promise::Recovery, what)?;
         }
-        let states = BTreeMap::from([(last, state)]);
         self.marks.retain(|(end, _)| *end <= last);
-        Ok(Node {
-            syncer: log.syncer(),
-            snapshots: log.snapshots(),
-            keeper: log.keeper(),
-            durable: log.last(),
-            log,
+        let plant = self.driver_plant();
+        let (moved, recent) = (Arc::default(), Arc::new(RecentBodies::new(RECENT_BYTES_MAX)));
+        let settings = (self.settings.clone(), self.retention);
+        let at = loaded.snapshot.unwrap_or(Seq(0));
+        let maintenance =
+            Maintenance::of(&log, at, settings, Arc::clone(&moved), plant, Box::new(self.preparation()));
+        let reader = log.reader();
+        let mut committer = Committer::new(log);
+        committer.plant = plant;
+        let mut pipeline = Pipeline::new(committer.log().last(), committer.free());
+        pipeline.plant = plant;
+        let records = Records::default();
+        let counters = Arc::<Counters>::default();
+        let mut decider = Decider::new(broker, Batch::new(), counters, Arc::clone(&recent));
+        decider.plant = plant;
+        decider.observer = Some(Box::new(records.clone()));
+        Ok(Process {
+            decider,
+            committer,
+            pipeline,
+            maintenance: Some(maintenance),
             reader,
-            broker,
-            batch: Batch::new(),
-            class: Class::Reserve,
-            written: Vec::new(),
-            waiting: Vec::new(),
-            held: VecDeque::new(),
-            folded,
-            states,
+            recent,
+            moved,
+            refuses,
+            records,
+            work: Work::default(),
+            appended: None,
+            queued: Default::default(),
+            callers: Vec::new(),
+            subscribers: Vec::new(),
+            awaiting: Vec::new(),
+            takes: Default::default(),
+            states: BTreeMap::from([(last, state)]),
             anchor,
         })
     }
 
-    fn restored(&self, log: &SegmentLog<MemDisk>) -> Result<Broker, Stop> {
-        let snapshot = match log.snapshots().load() {
-            Ok(snapshot) => snapshot,
-            Err(_) => return Err(Stop::Disk),
-        };
-        let Some(mut snapshot) = snapshot else {
-            let mut broker = Broker::new(self.settings.clone());
-            broker.plant(Plant::of_broker(self.plant));
-            return Ok(broker);
-        };
-        let mut bytes = Vec::new();
-        if snapshot.bytes.read_to_end(&mut bytes).is_err() {
-            return Err(Stop::Disk);
-        }
-        self.broker_from(&bytes)
+    /// Makes a state take part in the planted fault, if it is one of the broker's.
+    fn preparation(&self) -> impl Fn(&mut Broker) + Send + use<> {
+        let plant = Plant::of_broker(self.plant);
+        move |broker| broker.plant(plant)
     }
 
-    pub(super) fn broker_from(&self, bytes: &[u8]) -> Result<Broker, Stop> {
-        match Broker::restore(self.settings.clone(), bytes) {
-            Ok(mut broker) => {
-                broker.plant(Plant::of_broker(self.plant));
-                Ok(broker)
-            }
-            Err(error) => {
-                Ok(broken(Promise::Snapshots, format_args!("a snapshot is not restored: {error}"))?)
-            }
+    /// Loads the state from a snapshot and the tail of the log.
+    fn load(&self, log: &FickleLog) -> Result<Loaded, Stop> {
+        let loaded =
+            load_prepared(&log.snapshots(), &log.reader(), &self.settings, log.last(), &self.preparation());
+        match loaded {
+            Ok(loaded) => Ok(loaded),
+            Err(
+                StartError::Folder(_)
+                | StartError::Snapshots(_)
+                | StartError::Read(log::ReadError::Storage(_)),
+            ) => Err(Stop::Disk),
+            Err(error) => Ok(broken(Promise::Recovery, format_args!("the log does not load: {error}"))?),
         }
     }
 
-    /// Applies what the log has after a place.
-    pub(super) fn replay(
-        &self,
-        broker: &mut Broker,
-        reader: &LogReader<MemDisk>,
-        after: Seq,
-        to: Seq,
-    ) -> Result<(), Stop> {
-        if after >= to {
-            return Ok(());
-        }
-        let mut wrong: Option<String> = None;
-        let mut effects = Effects::new();
-        let scanned = reader.scan(Seq(after.0 + 1), to, &mut |entry| {
-            let applied = match entry {
-                Entry::Record { seq, bytes, .. } => Event::decode(bytes)
-                    .map_err(|error| format!("event {seq}: {error}"))
-                    .and_then(|(at, event)| {
-                        broker.apply(seq, at, &event, &mut effects).map_err(|misfit| misfit.to_string())
-                    }),
-                Entry::Gap { first, last } => Err(format!("{first} to {last} are missing")),
-            };
-            match applied {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(what) => {
-                    wrong = Some(what);
-                    ControlFlow::Break(())
-                }
-            }
-        });
-        if let Some(what) = wrong {
-            return Ok(broken(Promise::Recovery, format_args!("replay: {what}"))?);
-        }
-        if let Err(ReadError::Storage(_)) = scanned {
-            return Err(Stop::Disk);
-        }
-        if let Err(error) = scanned {
-            return Ok(broken(Promise::Recovery, format_args!("reading the log: {error}"))?);
-        }
-        Ok(())
+    /// The log refused an append: what was decided and is not in the log never happened. The state is loaded again, and
+    /// the process goes on; its callers learn that they have to ask again.
+    pub(super) fn reload(&mut self) -> Result<(), Stop> {
+        let Some(mut process) = self.process.take() else { return Ok(()) };
+        let loaded = self.load(process.committer.log())?;
+        let free = process.committer.free();
+        drop(process.pipeline.refuse(free));
+        process.decider.reload(loaded.broker);
+        process.work = Work::default();
+        process.queued.clear();
+        process.callers.clear();
+        process.subscribers.clear();
+        process.awaiting.clear();
+        process.takes.clear();
+        drop(process.records.take());
+        let last = process.broker().last();
+        process.states.retain(|seq, _| *seq <= last);
+        self.marks.retain(|(end, _)| *end <= last);
+        let now = process.now(self.clock);
+        self.process = Some(process);
+        self.inbox.clear();
+        self.seen.push(Seen::Crashed);
+        self.seen.push(Seen::Started { last, now });
+        self.begin()
     }
 }
 

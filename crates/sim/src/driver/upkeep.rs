@@ -1,17 +1,60 @@
-//! Upkeep: snapshots folded in the background, trimming, and what a rotten disk must lead to.
+//! Maintenance: snapshots folded in the background, trimming, and what a rotten disk must lead to.
 
-use broker::{Command, Context, Effects, Holder, Living, LookFrom, RecordName};
-use log::{AppendError, Class, Log, MemDisk, OpenError, SegmentLog, SnapshotError, Snapshots};
+use std::cell::RefCell;
+
+use broker::{Command, Holder, Living, LivingBodies, LookFrom, RecordName};
+use log::{Log, MemDisk, OpenError, SegmentLog, Snapshots};
 use message::Seq;
+use node::driver::{Ask, Executed, Keep};
 
-use super::node::{Held, body};
-use super::start::bytes_of;
+use super::process::Process;
 use super::{Driver, Kept, Seen, Stop};
-use crate::plant::DriverPlant;
 use crate::violation::{Promise, Violation, broken, ensure};
 
-/// Places of the state that are looked at in one turn.
+/// Places of the state that are looked at at once.
 const LOOK_MAX: u32 = 16;
+
+/// The driver, as maintenance asks things of it. Each is carried out, made durable and answered at once.
+struct Asked<'d> {
+    driver: RefCell<&'d mut Driver>,
+    stop: RefCell<Option<Stop>>,
+}
+
+impl Asked<'_> {
+    fn with_process<R>(&self, look: impl FnOnce(&Process) -> R) -> Option<R> {
+        self.driver.borrow().process.as_ref().map(look)
+    }
+}
+
+impl Ask for Asked<'_> {
+    fn execute_all(&self, commands: Vec<Command>) -> Option<Vec<Executed>> {
+        let mut driver = self.driver.borrow_mut();
+        let mut executed = driver.process.as_mut()?.push_own(commands);
+        let done = driver.step().and_then(|()| driver.commit_all());
+        if let Err(stop) = done {
+            *self.stop.borrow_mut() = Some(stop);
+            return None;
+        }
+        executed.try_recv().ok()
+    }
+
+    fn living_bodies(&self, query: LivingBodies) -> Option<(Vec<Living>, Option<LookFrom>)> {
+        let LivingBodies { before, from, .. } = query;
+        self.with_process(|process| process.broker().bodies_before(before, from, LOOK_MAX))
+    }
+
+    fn durable(&self) -> Seq {
+        self.with_process(|process| process.pipeline.durable()).unwrap_or(Seq(0))
+    }
+
+    fn free(&self) -> u64 {
+        self.with_process(|process| process.pipeline.free()).unwrap_or(0)
+    }
+
+    fn batch_bytes_max(&self) -> u64 {
+        self.with_process(|process| process.committer.log().room().batch_bytes_max).unwrap_or(0)
+    }
+}
 
 impl Driver {
     /// Folds the log up to what is durable with a broker of its own, and stores the outcome.
@@ -29,8 +72,8 @@ impl Driver {
     /// Flips a bit of a copy of the disk: opening it must lead to an error, or to the log as it was but for a tail
     /// that could not be told from a torn write.
     pub(crate) fn rot(&mut self, pick: u64) -> Result<(), Violation> {
-        let Some(node) = &self.node else { return Ok(()) };
-        let (durable, last) = (node.durable, node.log.last());
+        let Some(process) = &self.process else { return Ok(()) };
+        let (durable, last) = (process.pipeline.durable(), process.committer.log().last());
         // Each batch says what was durable when it was written; what came after looks like a torn write.
         let surely =
             self.marks.iter().rev().find(|(end, _)| *end <= last).map_or(Seq(0), |(_, durable)| *durable);
@@ -51,102 +94,96 @@ impl Driver {
     /// Notes in the log, when nothing is under way, that what it holds is durable; and makes segments ready.
     pub(super) fn mark(&mut self) -> Result<(), Stop> {
         let is_time = self.dice.percent(10);
-        let Some(node) = self.node.as_mut().filter(|node| is_time && node.durable == node.log.last()) else {
+        let is_quiet = |process: &Process| process.pipeline.durable() == process.committer.log().last();
+        let Some(process) = self.process.as_mut().filter(|process| is_time && is_quiet(process)) else {
             return Ok(());
         };
-        match node.log.mark() {
-            Ok(()) => self.marks.push((node.durable, node.durable)),
-            Err(AppendError::NoRoom { .. }) => {}
-            Err(_) => return Err(Stop::Disk),
+        if process.appended.is_some() {
+            return Ok(());
         }
-        node.keep()?;
-        self.sync_log()
+        let durable = process.pipeline.durable();
+        match process.committer.finish() {
+            Ok(_) => self.marks.push((durable, durable)),
+            Err(node::driver::CommitError::Refused(_)) => {}
+            Err(node::driver::CommitError::Unknown(_)) => return Err(Stop::Disk),
+        }
+        let Some(process) = &self.process else { return Ok(()) };
+        process.keep()
     }
 
     fn fold(&mut self) -> Result<(), Stop> {
-        let plant = self.driver_plant();
-        let Some(mut node) = self.node.take() else { return Ok(()) };
-        let folded = self.fold_node(&mut node, plant);
-        self.node = Some(node);
-        folded
-    }
-
-    fn fold_node(&mut self, node: &mut super::Node, plant: Option<DriverPlant>) -> Result<(), Stop> {
-        let to = node.durable;
-        if node.log.last() > to {
-            let ahead = node.snapshots.store(node.log.last(), |file| file.write_all(b"ahead"));
+        let Some(process) = &mut self.process else { return Ok(()) };
+        let Some(mut maintenance) = process.maintenance.take() else { return Ok(()) };
+        let durable = process.pipeline.durable();
+        let (mut snapshots, last) = (process.committer.log().snapshots(), process.committer.log().last());
+        if last > durable {
+            let ahead = snapshots.store(last, |file| file.write_all(b"ahead"));
             let what = format_args!("a snapshot ahead of what is durable is stored: {ahead:?}");
             ensure(ahead.is_err(), Promise::Snapshots, what)?;
         }
-        if to <= node.folded.last() {
+        let stored = maintenance.take_snapshot(durable);
+        process.maintenance = Some(maintenance);
+        if stored.is_none() {
             return Ok(());
         }
-        if plant == Some(DriverPlant::SnapshotUnsynced) {
-            let bytes = bytes_of(&node.broker);
-            return stored(node.snapshots.store(to, |file| file.write_all(&bytes)));
+        let Ok(Some(mut snapshot)) = snapshots.load() else { return Ok(()) };
+        let mut bytes = Vec::new();
+        if snapshot.at != durable || snapshot.bytes.read_to_end(&mut bytes).is_err() {
+            return Ok(());
         }
-        let end = match plant {
-            Some(DriverPlant::SnapshotForgets) => Seq(to.0 - 1),
-            Some(_) | None => to,
-        };
-        let from = node.folded.last();
-        self.replay(&mut node.folded, &node.reader, from, end)?;
-        let bytes = bytes_of(&node.folded);
-        if let Some(living) = node.states.get(&to) {
-            let what = format_args!("the state folded from the log is not the living one at {to}");
+        if let Some(living) = process.states.get(&durable) {
+            let what = format_args!("the state folded from the log is not the living one at {durable}");
             ensure(*living == bytes, Promise::Snapshots, what)?;
         }
-        stored(node.snapshots.store(to, |file| file.write_all(&bytes)))
+        Ok(())
     }
 
     fn trim_log(&mut self) -> Result<(), Stop> {
         // What is on its way out is read from where it was; so it leaves first.
-        self.work()?;
-        self.append()?;
-        self.sync_log()?;
-        self.release()?;
-        let Some(node) = &self.node else { return Ok(()) };
-        // Anywhere: the log itself holds on to what its snapshots do not cover.
-        let durable = node.durable.0;
-        let before =
-            Seq(if self.dice.percent(85) { durable } else { durable - self.dice.below(durable + 1) });
+        self.decide()?;
+        self.commit_all()?;
         if self.dice.percent(80) {
             self.fold()?;
         }
-        if self.driver_plant() != Some(DriverPlant::TrimWithoutCarry) {
-            self.carry(before)?;
-            if self.dice.percent(10) {
-                // The process may be killed before it goes on.
-                return Ok(());
-            }
-            self.sync_log()?;
-            self.release()?;
+        let Some(process) = &mut self.process else { return Ok(()) };
+        let Some(mut maintenance) = process.maintenance.take() else { return Ok(()) };
+        let (now, keep) = (process.now(self.clock), Keep { bytes: Some(1), time: None });
+        let stops_early = self.dice.percent(10);
+        let asked = Asked { driver: RefCell::new(self), stop: RefCell::new(None) };
+        if stops_early {
+            // The process may be killed before it goes on.
+            let plan = maintenance.plan(&asked, &keep, now);
+            // A hindrance leaves everything as it is.
+            maintenance.carry(&asked, &plan).unwrap_or_default();
+        } else {
+            maintenance.trim(&asked, &keep, false, now);
         }
-        if self.dice.percent(85) {
-            self.fold()?;
+        let stop = asked.stop.into_inner();
+        if let Some(process) = &mut self.process {
+            process.maintenance = Some(maintenance);
         }
-        let Some(node) = &mut self.node else { return Ok(()) };
-        node.log.truncate_before(before).map_err(|_| Stop::Disk)?;
+        stop.map_or(Ok(()), Err)?;
         self.read_records()
     }
 
     /// Reads every record and what asks for every open task, if all of them are durable.
     pub(super) fn read_records(&mut self) -> Result<(), Stop> {
-        let Some(node) = self.node.as_ref().filter(|node| node.durable == node.broker.last()) else {
+        let is_durable = |process: &&Process| process.pipeline.durable() == process.broker().last();
+        let Some(process) = self.process.as_ref().filter(is_durable) else {
             return Ok(());
         };
         let (mut kept, mut from) = (Vec::new(), Some(LookFrom::Records(None)));
         let mut asked = Vec::new();
         while let Some(here) = from {
-            let (bodies, next) = node.broker.bodies_before(Seq(u64::MAX), here, LOOK_MAX);
+            let (bodies, next) = process.broker().bodies_before(Seq(u64::MAX), here, LOOK_MAX);
             for Living { of, place, .. } in bodies {
-                let document = body(&node.reader, place)?;
+                let document = process.body(place)?;
                 match of {
                     Holder::Record(RecordName { repo, collection, key }) => {
                         kept.push(Kept { repo, collection, key, document });
                     }
                     Holder::Task(key) => {
-                        let request = node.broker.task_at(key).and_then(|task| task.request);
+                        let request = process.broker().task_at(key).and_then(|task| task.request);
                         asked.extend(request.map(|request| (request, document)));
                     }
                     Holder::Message(_) => {}
@@ -155,43 +192,6 @@ impl Driver {
             from = next;
         }
         self.seen.push(Seen::Kept { records: kept, asked });
-        Ok(())
-    }
-
-    fn carry(&mut self, before: Seq) -> Result<(), Stop> {
-        let clock = self.clock;
-        let plant = self.driver_plant();
-        let mut from = Some(LookFrom::START);
-        while let Some(here) = from {
-            let Some(node) = &mut self.node else { return Ok(()) };
-            let (mut bodies, next) = node.broker.bodies_before(before, here, LOOK_MAX);
-            bodies.retain(|living| match living.of {
-                Holder::Record(_) => plant != Some(DriverPlant::TrimRecords),
-                Holder::Task(_) => plant != Some(DriverPlant::TrimTasks),
-                Holder::Message(_) => true,
-            });
-            from = next;
-            if bodies.is_empty() {
-                continue;
-            }
-            node.class = Class::Reserve;
-            for Living { of, place, .. } in bodies {
-                let body = body(&node.reader, place)?;
-                let mut effects = Effects::new();
-                let mut cx = Context { now: node.now(clock), wall: clock.wall(), random: &mut self.dice };
-                let carry = Command::Carry { of, place, body: body.into() };
-                let carried = node.execute(&carry, &mut cx, &mut effects);
-                if let Err(refusal) = carried {
-                    return Ok(broken(
-                        Promise::Bodies,
-                        format_args!("a living body is not carried: {refusal}"),
-                    )?);
-                }
-                node.held.push_back((node.broker.last(), Held::Effects(effects)));
-            }
-            self.end_turn();
-            self.append()?;
-        }
         Ok(())
     }
 }
@@ -213,13 +213,5 @@ fn flip_one(disk: &MemDisk, pick: u64) {
             return;
         }
         offset -= bytes;
-    }
-}
-
-fn stored(outcome: Result<(), SnapshotError>) -> Result<(), Stop> {
-    match outcome {
-        Ok(()) | Err(SnapshotError::NotNewer { .. }) => Ok(()),
-        Err(SnapshotError::Storage(_)) => Ok(()),
-        Err(error) => Ok(broken(Promise::Snapshots, format_args!("a snapshot is not stored: {error}"))?),
     }
 }

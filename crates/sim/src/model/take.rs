@@ -42,7 +42,9 @@ impl State {
         session: broker::SessionKey,
         wall: Time,
     ) -> Result<(), Violation> {
-        if !self.is_there(agent) || !self.sessions.contains_key(&session) {
+        // Keys of sessions are used again; one that is gone gives nobody anything.
+        let is_its_own = self.sessions.get(&session).is_some_and(|session| session.agent == agent);
+        if !self.is_there(agent) || !is_its_own {
             return Ok(());
         }
         let left = self.candidates(agent, Some(session), wall);

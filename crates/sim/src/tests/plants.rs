@@ -1,8 +1,9 @@
 //! Every planted fault is found, or the simulation would prove nothing.
 
 use crate::fleet::{Order, run_all};
-use crate::plant::{DriverPlant, Plant};
+use crate::plant::Plant;
 use crate::tests::runs::{JOBS, STEPS};
+use node::driver::Plant as DriverPlant;
 
 /// Within so many seeds every planted fault is found.
 const SEEDS_MAX: u64 = 300;
