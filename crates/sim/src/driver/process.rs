@@ -115,18 +115,14 @@ impl Process {
     pub(super) fn push(&mut self, asker: Asker, request: Request) {
         let tick = self.broker().next_tick(self.broker().time());
         let dead = self.dead_letter(&request);
-        let (job, reply) = match &request {
-            Request::Take(wish) => {
-                let ((reply, replied), (letters, _)) = (oneshot::channel(), oneshot::channel());
-                let take = Take { wishes: wishes(wish), waits: false, reply, letters, permit: None };
-                (Job::Take(take), Receiver::Taken(replied))
-            }
-            _ => {
-                let (reply, replied) = oneshot::channel();
-                let (commands, reply) =
-                    (vec![request.command(tick)], ReplyTo::Caller { reply, permit: None });
-                (Job::Execute { commands, reply }, Receiver::Executed(replied))
-            }
+        let (job, reply) = if let Request::Take(wish) = &request {
+            let ((reply, replied), (letters, _)) = (oneshot::channel(), oneshot::channel());
+            let take = Take { wishes: wishes(wish), waits: false, reply, letters, permit: None };
+            (Job::Take(take), Receiver::Taken(replied))
+        } else {
+            let (reply, replied) = oneshot::channel();
+            let (commands, reply) = (vec![request.command(tick)], ReplyTo::Caller { reply, permit: None });
+            (Job::Execute { commands, reply }, Receiver::Executed(replied))
         };
         self.work.jobs.push_back(job);
         self.queued.push_back(Queued { asker, request: Some(request), dead, reply });
@@ -389,49 +385,7 @@ impl Driver {
         // The newest durable state is kept: a snapshot is compared with it.
         let keep = process.states.range(..=durable).next_back().map_or(Seq(0), |(seq, _)| *seq);
         process.states.retain(|seq, _| *seq >= keep);
-        let mut out = Vec::new();
-        let mut waiting = Vec::new();
-        for caller in std::mem::take(&mut process.callers) {
-            let Caller { answer, mut reply } = caller;
-            let is_told = match &mut reply {
-                Receiver::Executed(reply) => match reply.try_recv() {
-                    Ok(executed) => {
-                        for Executed { outcome, awaited, .. } in executed {
-                            if let (Ok(Reply::Accepted(receipted)), Some(awaited)) = (outcome, awaited) {
-                                process.awaiting.push((receipted.id, awaited));
-                            }
-                        }
-                        true
-                    }
-                    Err(TryRecvError::Empty) => false,
-                    Err(TryRecvError::Closed) => continue,
-                },
-                Receiver::Taken(reply) => match reply.try_recv() {
-                    Ok(_) => true,
-                    Err(TryRecvError::Empty) => false,
-                    Err(TryRecvError::Closed) => continue,
-                },
-                Receiver::Subscribed { id, .. } => match id.try_recv() {
-                    Ok(id) => {
-                        let Receiver::Subscribed { waiting, letters, .. } = reply else { continue };
-                        process.work.jobs.push_back(Job::Credit { subscriber: id, more: waiting.credit });
-                        let (asker, reply) = (waiting.asker, Receiver::Nowhere);
-                        process.queued.push_back(Queued { asker, request: None, dead: None, reply });
-                        process.subscribers.push(Subscriber { id, waiting, letters });
-                        continue;
-                    }
-                    Err(TryRecvError::Empty) => false,
-                    Err(TryRecvError::Closed) => continue,
-                },
-                Receiver::Nowhere => continue,
-            };
-            match (is_told, answer) {
-                (true, Some(answer)) => out.push(answer),
-                (true, None) => {}
-                (false, answer) => waiting.push(Caller { answer, reply }),
-            }
-        }
-        process.callers = waiting;
+        let out = process.hear_callers();
         let mut handed: Vec<DeliveryId> = Vec::new();
         for subscriber in &mut process.subscribers {
             while let Ok(letter) = subscriber.letters.try_recv() {
@@ -453,7 +407,7 @@ impl Driver {
                 Ok(Reply::Taken(deliveries)) => deliveries.iter().map(|it| it.delivery).collect(),
                 Ok(_) | Err(_) => Vec::new(),
             };
-            self.let_out(answer, &deliveries)?;
+            self.let_out(Box::new(answer), &deliveries)?;
         }
         for (answer, delivery) in takes.into_iter().zip(handed) {
             self.let_out(answer, &[delivery])?;
@@ -478,6 +432,54 @@ impl Driver {
 }
 
 impl Process {
+    /// Returns the answers that have arrived at callers. What they wait for then is remembered.
+    fn hear_callers(&mut self) -> Vec<Answer> {
+        let mut out = Vec::new();
+        let mut waiting = Vec::new();
+        for caller in std::mem::take(&mut self.callers) {
+            let Caller { answer, mut reply } = caller;
+            let is_told = match &mut reply {
+                Receiver::Executed(reply) => match reply.try_recv() {
+                    Ok(executed) => {
+                        for Executed { outcome, awaited, .. } in executed {
+                            if let (Ok(Reply::Accepted(receipted)), Some(awaited)) = (outcome, awaited) {
+                                self.awaiting.push((receipted.id, awaited));
+                            }
+                        }
+                        true
+                    }
+                    Err(TryRecvError::Empty) => false,
+                    Err(TryRecvError::Closed) => continue,
+                },
+                Receiver::Taken(reply) => match reply.try_recv() {
+                    Ok(_) => true,
+                    Err(TryRecvError::Empty) => false,
+                    Err(TryRecvError::Closed) => continue,
+                },
+                Receiver::Subscribed { id, .. } => match id.try_recv() {
+                    Ok(id) => {
+                        let Receiver::Subscribed { waiting, letters, .. } = reply else { continue };
+                        self.work.jobs.push_back(Job::Credit { subscriber: id, more: waiting.credit });
+                        let (asker, reply) = (waiting.asker, Receiver::Nowhere);
+                        self.queued.push_back(Queued { asker, request: None, dead: None, reply });
+                        self.subscribers.push(Subscriber { id, waiting, letters });
+                        continue;
+                    }
+                    Err(TryRecvError::Empty) => false,
+                    Err(TryRecvError::Closed) => continue,
+                },
+                Receiver::Nowhere => continue,
+            };
+            match (is_told, answer) {
+                (true, Some(answer)) => out.push(*answer),
+                (true, None) => {}
+                (false, answer) => waiting.push(Caller { answer, reply }),
+            }
+        }
+        self.callers = waiting;
+        out
+    }
+
     /// Reads the document that an event carries, as the node does: from memory, else from the log.
     pub(super) fn body(&self, place: Seq) -> Result<Vec<u8>, Stop> {
         if let Some(Some(body)) = self.recent.get_many(&[place]).pop() {
@@ -509,12 +511,15 @@ fn body_of(record: &[u8], seq: Seq) -> Result<Vec<u8>, Stop> {
 
 /// Returns a command of the process itself as the model knows it; nothing if the model does not see it.
 fn own(command: &Command) -> Option<Request> {
-    match command {
-        Command::Restart => Some(Request::Restart),
-        Command::Wake => Some(Request::Wake),
-        Command::Tune(retention) => Some(Request::Tune(*retention)),
-        Command::Return { agent, delivery } => Some(Request::Return { agent: *agent, delivery: *delivery }),
-        _ => None,
+    if let Command::Tune(retention) = command {
+        return Some(Request::Tune(*retention));
+    }
+    if let Command::Return { agent, delivery } = command {
+        return Some(Request::Return { agent: *agent, delivery: *delivery });
+    }
+    match matches!(command, Command::Restart) {
+        true => Some(Request::Restart),
+        false => matches!(command, Command::Wake).then_some(Request::Wake),
     }
 }
 

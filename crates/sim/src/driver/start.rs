@@ -159,6 +159,8 @@ impl Driver {
         process.takes.clear();
         drop(process.records.take());
         let last = process.broker().last();
+        let (held, what) = (process.committer.log().last(), "the state holds what the log refused");
+        ensure(last == held, Promise::Recovery, format_args!("{what}: {last} instead of {held}"))?;
         process.states.retain(|seq, _| *seq <= last);
         self.marks.retain(|(end, _)| *end <= last);
         let now = process.now(self.clock);
