@@ -2,6 +2,7 @@
 
 mod bus;
 mod endings;
+mod older_logs;
 mod restarts;
 mod trims;
 mod waiting;
