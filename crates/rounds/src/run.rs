@@ -17,7 +17,7 @@ use crate::folders::copy_folder;
 use crate::history::{Event, Handing, Record};
 use crate::load::{self, Cast, Gate, World, door};
 use crate::random::Dice;
-use crate::server::{Launch, Server};
+use crate::server::{Launch, Server, tells_of_panic};
 
 /// The shortest and the longest time between two kills.
 const LIFE_MS: (u64, u64) = (5, 500);
@@ -144,7 +144,7 @@ fn kill_and_start(
             fs::remove_dir_all(launch.data()).context("forgetting")?;
             fs::rename(launch.folder.join("before"), launch.data()).context("forgetting")?;
         }
-        ensure!(!log.contains("panicked at"), "seed {}: the server panicked: {log}", plan.seed);
+        ensure!(!tells_of_panic(&log), "seed {}: the server panicked: {log}", plan.seed);
         server = launch.start().with_context(|| format!("seed {}: starting again", plan.seed))?;
         ready_max = ready_max.max(server.ready_after);
     }

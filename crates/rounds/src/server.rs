@@ -163,7 +163,7 @@ impl Server {
         let health = self.call("GET", "/healthz", "", "")?;
         ensure!(health.status == 200, "not healthy: {health}");
         let log = self.log_text();
-        ensure!(!log.contains("panicked at"), "the server panicked: {log}");
+        ensure!(!tells_of_panic(&log), "the server panicked: {log}");
         Ok(())
     }
 
@@ -205,6 +205,11 @@ impl Drop for Server {
         drop(self.child.kill());
         drop(self.child.wait());
     }
+}
+
+/// Tells whether a server wrote that it panicked, in its own words or in those of the language.
+pub fn tells_of_panic(log: &str) -> bool {
+    log.contains("a fault in the program") || log.contains("panicked at")
 }
 
 fn tail(log: &Path) -> String {

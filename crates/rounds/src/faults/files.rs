@@ -18,6 +18,7 @@ use super::{Saw, Stage};
 use crate::clock;
 use crate::random::Dice;
 use crate::run::verify;
+use crate::server::tells_of_panic;
 
 const CHANNEL: &str = "team-a";
 /// How long the server lives at most.
@@ -82,7 +83,7 @@ pub(super) fn run(stage: &Stage) -> anyhow::Result<Saw> {
     scene.kill_and_start(|| {})?;
     account(&mut scene, &roots, &said)?;
     let log = scene.server.log_text();
-    ensure!(!log.contains("panicked at"), "the server panicked: {log}");
+    ensure!(!tells_of_panic(&log), "the server panicked: {log}");
     scene.server.kill()?;
     verify(&scene.launch)?;
     Ok(Saw::This(format!(
