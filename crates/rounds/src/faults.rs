@@ -2,6 +2,7 @@
 //!
 //! A part fails with an error. It asserts behaviour, never how long something took; how long it took is only told.
 
+mod broken;
 mod clocks;
 mod disk;
 mod files;
@@ -104,6 +105,7 @@ pub const PARTS: &[Part] = &[
     Part { name: "files", summary: "files come and go in two channel roots, killed", run: files::run },
     Part { name: "full", summary: "a full disk", run: disk::full },
     Part { name: "slow-disk", summary: "a disk that takes its time", run: disk::slow },
+    Part { name: "broken-disk", summary: "a disk that fails, at every kind of call", run: broken::run },
     Part { name: "pause", summary: "the process sleeps", run: stops::pause },
     Part { name: "clock", summary: "the wall clock jumps, by an hour and by a year", run: clocks::run },
     Part { name: "readers", summary: "one reader that does not read beside fast ones", run: readers::run },

@@ -21,6 +21,7 @@ mod random;
 mod run;
 pub mod server;
 pub mod socket;
+mod strace;
 pub mod typescript;
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ use json::Value;
 
 use crate::history::{Event, Guarantee, Handing, History, Letter, Moment, Sighting};
 use crate::random::Dice;
+use crate::run::Load;
 
 use door::Door;
 
@@ -56,15 +57,16 @@ const NATIVE: [&str; 9] = [
 /// What stands before the name of a letter in what it says.
 const MARK: &str = "letter:";
 
+/// What the name of a long letter ends with, and how long that is.
+const LONG: &str = "-long";
+const LONG_BYTES: usize = 300_000;
+
 /// The lease of everything that is taken: short, since those who forget must not hold up the end.
 const LEASE: &str = "1s";
 
 /// What all clients share.
 pub(crate) struct World {
-    pub(crate) seed: u64,
-    pub(crate) cast: Cast,
-    /// Letters that each sender sends at most while a server lives.
-    pub(crate) letters_max: u64,
+    pub(crate) load: Load,
     pub(crate) tokens: HashMap<String, String>,
     pub(crate) history: History,
     pub(crate) bookmark: follower::Bookmark,
@@ -74,10 +76,21 @@ pub(crate) struct World {
 /// Who takes part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cast {
+    /// One client that sends one letter after the other; nobody takes before the end.
+    OneSender,
     /// Clients of the native door.
     Native,
     /// Clients of every door.
     Everybody,
+}
+
+/// How long letters are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Length {
+    /// Most are short.
+    Mixed,
+    /// Each fills a good part of a segment.
+    Long,
 }
 
 /// Where the server is: clients whose connection broke wait here for the next one.
@@ -91,6 +104,8 @@ pub(crate) struct Gate {
 struct State {
     generation: u64,
     address: String,
+    /// Senders that have sent all they had for this server, or broke off.
+    ready_senders: usize,
     is_over: bool,
 }
 
@@ -110,32 +125,44 @@ enum Deed {
 
 /// Starts everybody.
 pub(crate) fn spawn<'s>(scope: &'s Scope<'s, '_>, world: &'s World) {
-    for (stream, agent) in (1..).zip(SENDERS) {
-        scope.spawn(move || sender::run(world, agent, Door::Native, Dice::new(world.seed, stream)));
+    match world.load.cast {
+        Cast::OneSender => spawn_senders(scope, world, &SENDERS[..1]),
+        Cast::Native => spawn_native(scope, world),
+        Cast::Everybody => {
+            spawn_native(scope, world);
+            spawn_foreign(scope, world);
+        }
     }
-    scope.spawn(|| pipeline::run(world, PIPELINER, Dice::new(world.seed, 10)));
+}
+
+fn spawn_senders<'s>(scope: &'s Scope<'s, '_>, world: &'s World, agents: &'static [&'static str]) {
+    for (stream, agent) in (1..).zip(agents) {
+        scope.spawn(move || sender::run(world, agent, Door::Native, world.dice(stream)));
+    }
+}
+
+/// Starts those who come through the native door.
+fn spawn_native<'s>(scope: &'s Scope<'s, '_>, world: &'s World) {
+    spawn_senders(scope, world, &SENDERS);
+    scope.spawn(|| pipeline::run(world, PIPELINER, world.dice(10)));
     for (stream, agent) in (20..).zip(["rex", "rex", "tom", FALLBACK, ANSWERER]) {
-        scope.spawn(move || taker::run(world, agent, Dice::new(world.seed, stream)));
+        scope.spawn(move || taker::run(world, agent, world.dice(stream)));
     }
     for (stream, agent) in (30..).zip(["sue", "tom"]) {
-        scope.spawn(move || reader::run(world, agent, Dice::new(world.seed, stream)));
+        scope.spawn(move || reader::run(world, agent, world.dice(stream)));
     }
-    scope.spawn(|| asker::run(world, ASKER, Dice::new(world.seed, 40)));
-    match world.cast {
-        Cast::Native => {}
-        Cast::Everybody => spawn_foreign(scope, world),
-    }
+    scope.spawn(|| asker::run(world, ASKER, world.dice(40)));
 }
 
 /// Starts those who come through other doors.
 fn spawn_foreign<'s>(scope: &'s Scope<'s, '_>, world: &'s World) {
     for (stream, (agent, door)) in (50..).zip(FOREIGN_SENDERS) {
-        scope.spawn(move || sender::run(world, agent, door, Dice::new(world.seed, stream)));
+        scope.spawn(move || sender::run(world, agent, door, world.dice(stream)));
     }
     for (stream, (agent, path)) in (60..).zip(PLAIN) {
-        scope.spawn(move || plain::run(world, agent, path, Dice::new(world.seed, stream)));
+        scope.spawn(move || plain::run(world, agent, path, world.dice(stream)));
     }
-    scope.spawn(|| inbox::run(world, LOOKER, Dice::new(world.seed, 70)));
+    scope.spawn(|| inbox::run(world, LOOKER, world.dice(70)));
     scope.spawn(|| follower::run(world));
 }
 
@@ -144,7 +171,7 @@ impl Cast {
     pub(crate) fn agents(self) -> Vec<(&'static str, &'static str)> {
         let mut agents: Vec<_> = NATIVE.iter().map(|agent| (*agent, "convoke")).collect();
         match self {
-            Cast::Native => {}
+            Cast::OneSender | Cast::Native => {}
             Cast::Everybody => {
                 agents.extend([("dot", "bus"), ("eve", "coord"), ("fay", "wire"), (RECORDER, "comms")]);
                 agents.extend([("vic", "bus"), ("wes", "coord"), (LOOKER, "wire")]);
@@ -153,10 +180,19 @@ impl Cast {
         agents
     }
 
+    /// Returns how many send a number of letters and are done then.
+    fn sender_count(self) -> usize {
+        match self {
+            Cast::OneSender => 1,
+            Cast::Native => SENDERS.len() + 1,
+            Cast::Everybody => SENDERS.len() + 1 + FOREIGN_SENDERS.len(),
+        }
+    }
+
     /// Returns those to whom letters are sent.
     pub(crate) fn recipients(self) -> &'static [&'static str] {
         match self {
-            Cast::Native => &RECIPIENTS,
+            Cast::OneSender | Cast::Native => &RECIPIENTS,
             Cast::Everybody => &["rex", "sue", "tom", "vic", "wes", LOOKER],
         }
     }
@@ -165,6 +201,24 @@ impl Cast {
 impl World {
     fn token(&self, agent: &str) -> &str {
         self.tokens.get(agent).map_or("", String::as_str)
+    }
+
+    fn dice(&self, stream: u64) -> Dice {
+        Dice::new(self.load.seed, stream)
+    }
+
+    /// Tells whether every sender has sent its letters to the present server, or was cut off.
+    pub(crate) fn has_sent_all(&self) -> bool {
+        self.gate.lock().ready_senders >= self.load.cast.sender_count()
+    }
+
+    /// Runs a sender against each server that there is.
+    fn send_to_each_server(&self, mut work: impl FnMut(&Opening) -> std::io::Result<()>) {
+        self.with_each_server(|opening| {
+            let sent = work(opening);
+            self.gate.sender_is_ready(opening);
+            sent
+        });
     }
 
     /// Runs a client against each server that there is, one after the other; a connection that breaks is no failure.
@@ -206,6 +260,7 @@ impl Gate {
     pub(crate) fn open(&self, address: &str) {
         let mut state = self.lock();
         state.generation += 1;
+        state.ready_senders = 0;
         state.address = address.to_owned();
         self.changed.notify_all();
     }
@@ -214,6 +269,11 @@ impl Gate {
     pub(crate) fn close(&self) {
         self.lock().is_over = true;
         self.changed.notify_all();
+    }
+
+    fn sender_is_ready(&self, opening: &Opening) {
+        let mut state = self.lock();
+        state.ready_senders += usize::from(state.generation == opening.generation);
     }
 
     /// Tells whether the server that was seen is not the one any more.
@@ -244,7 +304,7 @@ fn write_letter(
     dice: &mut Dice,
 ) -> Letter {
     let is_native = door == Door::Native;
-    let to = (*dice.pick(world.cast.recipients())).to_owned();
+    let to = (*dice.pick(world.load.cast.recipients())).to_owned();
     let has_fallback = dice.percent(10) && is_native;
     let is_once = dice.percent(35) && !has_fallback && door.knows_at_most_once();
     let guarantee = if is_once { Guarantee::AtMostOnce } else { Guarantee::AtLeastOnce };
@@ -256,7 +316,10 @@ fn write_letter(
         (task, *next)
     });
     Letter {
-        name: format!("{from}-{number}"),
+        name: match world.load.length {
+            Length::Mixed => format!("{from}-{number}"),
+            Length::Long => format!("{from}-{number}{LONG}"),
+        },
         from: from.to_owned(),
         to,
         fallback: has_fallback.then(|| FALLBACK.to_owned()),
@@ -294,13 +357,18 @@ fn document(letter: &Letter, dice: &mut Dice) -> String {
     )
 }
 
-/// What a letter says: something that can be told from its name, sometimes long, never longer than every door takes.
+/// What a letter says: something that can be told from its name, sometimes long; unless it is meant to be long, never
+/// longer than every door takes.
 pub(crate) fn text_of(name: &str) -> String {
     if let Some(question) = name.strip_prefix("re-") {
         return crate::checker::answer_to(question);
     }
     let sum = name.bytes().fold(7_usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(usize::from(byte)));
-    let length = if sum % 10 == 0 { sum % 9_000 } else { sum % 200 };
+    let length = match sum % 10 {
+        _ if name.ends_with(LONG) => LONG_BYTES,
+        0 => sum % 9_000,
+        _ => sum % 200,
+    };
     format!("{MARK}{name}; {}", "x".repeat(length))
 }
 

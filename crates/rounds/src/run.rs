@@ -15,7 +15,7 @@ use anyhow::{Context, ensure};
 use crate::checker::{Violation, check};
 use crate::folders::copy_folder;
 use crate::history::{Event, Handing, Record};
-use crate::load::{self, Cast, Gate, World, door};
+use crate::load::{self, Cast, Gate, Length, World, door};
 use crate::random::Dice;
 use crate::server::{Launch, Server, tells_of_panic};
 
@@ -75,48 +75,78 @@ pub struct Summary {
     pub violations: Vec<Violation>,
 }
 
+/// Load on a bus.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Load {
+    /// From which everything that is tried follows.
+    pub(crate) seed: u64,
+    /// Who takes part.
+    pub(crate) cast: Cast,
+    /// Letters that each sender sends at most to one server.
+    pub(crate) letters_max: u64,
+    /// How long they are.
+    pub(crate) length: Length,
+}
+
 /// Runs a plan in a folder of its own.
 pub fn run(plan: &Plan) -> anyhow::Result<Summary> {
     let folder = tempfile::tempdir().context("making a folder")?;
-    // Short pauses and small files: more happens in the same time.
-    let launch = Launch::new(&plan.binary, folder.path())
+    let launch = quick(Launch::new(&plan.binary, folder.path()));
+    // Every other time the log is kept short, too.
+    let launch = if plan.seed % 2 == 1 { launch.set("LOG_KEEP_BYTES", "8MiB") } else { launch };
+    let Plan { seed, cast, letters_max, .. } = *plan;
+    let load = Load { seed, cast, letters_max, length: Length::Mixed };
+    let (record, ready_max) =
+        under_load(&launch, load, |world, first| kill_and_start(plan, &launch, world, first))?;
+    let violations = check(&record);
+    Ok(Summary::of(plan, &record, ready_max, violations))
+}
+
+/// Settings with short pauses and small files: more happens in the same time.
+pub(crate) fn quick(launch: Launch) -> Launch {
+    launch
         .set("DELIVERY_BACKOFF", "50ms")
         .set("DELIVERY_BACKOFF_MAX", "200ms")
         .set("LOG_SEGMENT_BYTES", "4MiB")
         .set("LOG_RECORD_BYTES", "3MiB")
         .set("LIMITS_MESSAGE_BYTES", "1MiB")
-        .set("LOG_SNAPSHOT_BYTES", "1MiB");
-    // Every other time the log is kept short, too.
-    let launch = if plan.seed % 2 == 1 { launch.set("LOG_KEEP_BYTES", "8MiB") } else { launch };
+        .set("LOG_SNAPSHOT_BYTES", "1MiB")
+}
+
+/// Starts a bus, does something to it while clients send and take, and asks it in the end what became of everything.
+///
+/// `act` opens the gate for each server and returns the last one, with nobody connected.
+pub(crate) fn under_load<T>(
+    launch: &Launch,
+    load: Load,
+    act: impl FnOnce(&World, Server) -> anyhow::Result<(Server, T)>,
+) -> anyhow::Result<(Record, T)> {
     let first = launch.start()?;
     let mut tokens = HashMap::new();
-    for (agent, dialect) in plan.cast.agents() {
+    for (agent, dialect) in load.cast.agents() {
         let profile = format!(r#"{{"dialect":"{dialect}","did":"{}"}}"#, door::did(agent));
         let made = first.call("PUT", &format!("/v1/agents/{agent}"), first.operator(), &profile)?;
         let token = made.text("token").with_context(|| format!("no token for {agent}: {made}"))?;
         tokens.insert(agent.to_owned(), token);
     }
     let world = World {
-        seed: plan.seed,
-        cast: plan.cast,
-        letters_max: plan.letters_max,
+        load,
         tokens,
         history: Default::default(),
         bookmark: Default::default(),
         gate: Gate::default(),
     };
-    let (server, ready_max) = thread::scope(|scope| {
+    let (server, acted) = thread::scope(|scope| {
         load::spawn(scope, &world);
-        let ended = kill_and_start(plan, &launch, &world, first);
+        let acted = act(&world, first);
         world.gate.close();
-        ended
+        acted
     })?;
     let endings = ending::collect(&world, server);
     let mut record = world.history.into_record();
-    record.endings = endings.with_context(|| format!("seed {}", plan.seed))?;
-    verify(&launch)?;
-    let violations = check(&record);
-    Ok(Summary::of(plan, &record, ready_max, violations))
+    record.endings = endings.with_context(|| format!("seed {}", load.seed))?;
+    verify(launch)?;
+    Ok((record, acted))
 }
 
 /// Kills the server and starts it again, as often as planned. The last one is left running, with nobody connected.

@@ -3,14 +3,19 @@
 use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::clock;
-use crate::http::{Answer, Line};
+use crate::http::{Answer, Line, PATIENCE};
+
+/// How often one looks whether a process has ended.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// How a server is started.
 #[derive(Clone, Debug)]
@@ -27,7 +32,7 @@ pub struct Launch {
 
 /// A server that runs.
 pub struct Server {
-    child: Child,
+    process: Process,
     /// Kept open: a server that cannot write to its stdout might stop.
     _stdout: BufReader<ChildStdout>,
     address: String,
@@ -35,6 +40,22 @@ pub struct Server {
     log: PathBuf,
     /// How long it took to be ready.
     pub ready_after: Duration,
+}
+
+/// A process of ours.
+struct Process(Child);
+
+/// What came of starting a server.
+pub enum Started {
+    /// It is ready.
+    Ready(Server),
+    /// It ended by itself.
+    Ended {
+        /// How.
+        status: ExitStatus,
+        /// What it said.
+        said: String,
+    },
 }
 
 impl Launch {
@@ -69,6 +90,14 @@ impl Launch {
 
     /// Starts it and waits until it is ready.
     pub fn start(&self) -> anyhow::Result<Server> {
+        match self.try_start()? {
+            Started::Ready(server) => Ok(server),
+            Started::Ended { status, said } => bail!("the server is not ready ({status}): {said}"),
+        }
+    }
+
+    /// Starts it and waits until it is ready, or has ended by itself.
+    pub fn try_start(&self) -> anyhow::Result<Started> {
         let log = self.folder.join("server.log");
         let stderr = OpenOptions::new().create(true).append(true).open(&log).context("opening the log")?;
         let mut words = self.wrapper.iter().map(String::as_str).chain(self.binary.to_str());
@@ -85,20 +114,23 @@ impl Launch {
             .stdout(Stdio::piped())
             .stderr(stderr);
         let began = clock::now();
-        let mut child = command.spawn().context("starting the server")?;
-        let mut stdout = BufReader::new(child.stdout.take().context("the server has no stdout")?);
-        let mut ready = String::new();
-        stdout.read_line(&mut ready).context("reading the ready line")?;
+        let mut process = Process(command.spawn().context("starting the server")?);
+        let stdout = BufReader::new(process.0.stdout.take().context("the server has no stdout")?);
+        let Some((ready, stdout)) = first_line(stdout) else {
+            bail!("the server is neither ready nor ends: {}", tail(&log));
+        };
         let Some(address) = ready.split("http://").nth(1).and_then(|rest| rest.split('"').next()) else {
-            drop(child.kill());
-            let status = child.wait().context("waiting for the server")?;
-            bail!("the server is not ready ({status}): {ready}{}", tail(&log));
+            let ended = process.ended_within(PATIENCE)?;
+            let said = format!("{ready}{}", tail(&log));
+            let status =
+                ended.with_context(|| format!("the server is not ready and does not end: {said}"))?;
+            return Ok(Started::Ended { status, said });
         };
         let ready_after = began.elapsed();
         let operator = fs::read_to_string(self.data().join("operator.token"));
         let operator = operator.context("reading the operator's token")?.trim().to_owned();
         let address = address.to_owned();
-        Ok(Server { child, _stdout: stdout, address, operator, log, ready_after })
+        Ok(Started::Ready(Server { process, _stdout: stdout, address, operator, log, ready_after }))
     }
 
     /// Starts it where it must not start, and returns what it said.
@@ -114,6 +146,11 @@ impl Server {
     /// Returns where it listens, as host and port.
     pub fn address(&self) -> &str {
         &self.address
+    }
+
+    /// Returns the id of its process.
+    pub fn id(&self) -> u32 {
+        self.process.0.id()
     }
 
     /// Returns the operator's token.
@@ -144,20 +181,25 @@ impl Server {
 
     /// Kills it, as a power cut would.
     pub fn kill(&mut self) -> anyhow::Result<()> {
-        self.child.kill().context("killing the server")?;
-        self.child.wait().context("waiting for the server")?;
+        self.process.0.kill().context("killing the server")?;
+        self.process.0.wait().context("waiting for the server")?;
         Ok(())
+    }
+
+    /// Waits until it has ended by itself, for so long at most.
+    pub fn ended_within(&mut self, limit: Duration) -> anyhow::Result<Option<ExitStatus>> {
+        self.process.ended_within(limit)
     }
 
     /// Asks it to stop, and returns its exit code.
     pub fn stop(mut self) -> anyhow::Result<Option<i32>> {
         self.signal(Signal::TERM)?;
-        Ok(self.child.wait().context("waiting for the server")?.code())
+        Ok(self.process.0.wait().context("waiting for the server")?.code())
     }
 
     /// Tells whether the process is there and answers.
     pub fn must_be_well(&mut self) -> anyhow::Result<()> {
-        if let Some(status) = self.child.try_wait().context("asking for the server")? {
+        if let Some(status) = self.process.0.try_wait().context("asking for the server")? {
             bail!("the server ended: {status}: {}", tail(&self.log));
         }
         let health = self.call("GET", "/healthz", "", "")?;
@@ -183,33 +225,58 @@ impl Server {
     }
 
     fn status_kib(&self, name: &str) -> Option<u64> {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let status = fs::read_to_string(format!("/proc/{}/status", self.process.0.id())).ok()?;
         let line = status.lines().find(|line| line.starts_with(name))?;
         line.split_whitespace().nth(1)?.parse().ok()
     }
 
     /// Returns how many files and sockets it has open.
     pub fn open_files(&self) -> Option<usize> {
-        Some(fs::read_dir(format!("/proc/{}/fd", self.child.id())).ok()?.count())
+        Some(fs::read_dir(format!("/proc/{}/fd", self.process.0.id())).ok()?.count())
     }
 
     fn pid(&self) -> anyhow::Result<Pid> {
-        let id = i32::try_from(self.child.id()).context("the id of the process")?;
+        let id = i32::try_from(self.process.0.id()).context("the id of the process")?;
         Pid::from_raw(id).context("the id of the process")
     }
 }
 
+impl Process {
+    fn ended_within(&mut self, limit: Duration) -> anyhow::Result<Option<ExitStatus>> {
+        let began = clock::now();
+        loop {
+            let status = self.0.try_wait().context("asking for the server")?;
+            if status.is_some() || began.elapsed() >= limit {
+                return Ok(status);
+            }
+            thread::sleep(LOOK_EVERY);
+        }
+    }
+}
+
 /// A run that fails leaves no server behind, not even one that is paused.
-impl Drop for Server {
+impl Drop for Process {
     fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
+        drop(self.0.kill());
+        drop(self.0.wait());
     }
 }
 
 /// Tells whether a server wrote that it panicked, in its own words or in those of the language.
 pub fn tells_of_panic(log: &str) -> bool {
     log.contains("a fault in the program") || log.contains("panicked at")
+}
+
+/// Reads a line from a process that may say nothing for ever.
+fn first_line(mut stdout: BufReader<ChildStdout>) -> Option<(String, BufReader<ChildStdout>)> {
+    let (tell, told) = mpsc::channel();
+    // If nothing comes, the thread ends when the process is killed.
+    thread::spawn(move || {
+        let mut line = String::new();
+        let read = stdout.read_line(&mut line);
+        drop(tell.send(read.map(|_| (line, stdout))));
+    });
+    told.recv_timeout(PATIENCE).ok()?.ok()
 }
 
 fn tail(log: &Path) -> String {

@@ -1,13 +1,15 @@
 //! Programs and packages of others that tests and figures start: installed by us where they are missing, into one
 //! folder below the build folder.
 //!
-//! It must not touch anything outside of that folder, and it names no registry: pip and npm know theirs.
+//! It must not touch anything outside of that folder, and it names no registry: pip, npm and apt-get know theirs.
 
+pub mod debian;
 pub mod nats;
 pub mod node;
 pub mod pds;
 mod pinned;
 pub mod python;
+pub mod strace;
 
 #[cfg(test)]
 mod tests;

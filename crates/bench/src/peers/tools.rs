@@ -4,8 +4,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::Context;
-
 use crate::progress::progress;
 use setup::SetupError;
 
@@ -115,18 +113,7 @@ fn redis(tools: &Path) -> anyhow::Result<Program> {
     }
     let folder = tools.join("redis");
     progress("there is no redis-server; downloading it with apt-get");
-    fs::create_dir_all(&folder).with_context(|| format!("creating {}", folder.display()))?;
-    let mut download = Command::new("apt-get");
-    setup::install(
-        download.args(["download", "--quiet"]).args(REDIS_PACKAGES).current_dir(&folder),
-        REDIS_HINT,
-    )?;
-    for entry in fs::read_dir(&folder).with_context(|| format!("reading {}", folder.display()))? {
-        let package = entry?.path();
-        if package.extension().is_some_and(|ending| ending == "deb") {
-            setup::install(Command::new("dpkg-deb").arg("-x").arg(&package).arg(&folder), REDIS_HINT)?;
-        }
-    }
+    setup::debian::unpack(&REDIS_PACKAGES, &folder, REDIS_HINT)?;
     let missing = || SetupError::new("redis-server was downloaded but does not run", REDIS_HINT);
     Ok(redis_installed(tools).ok_or_else(missing)?)
 }

@@ -105,6 +105,11 @@ fn a_full_disk_refuses_new_messages_only() {
 }
 
 #[test]
+fn a_disk_that_fails_ends_the_server_or_harms_nobody() {
+    run("broken-disk");
+}
+
+#[test]
 fn a_process_that_slept_forgets_no_lease() {
     run("pause");
 }

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, ensure};
 
-use super::scene::{Scene, has_program, note};
+use super::scene::{Scene, note};
 use super::{Saw, Stage};
 use crate::clock;
 use crate::http::Line;
@@ -123,12 +123,14 @@ fn fill(line: &mut Line, ann: &str) -> anyhow::Result<Vec<String>> {
 
 /// Every sync takes long: answers are late and right, and whoever needs no disk is not held up.
 pub(super) fn slow(stage: &Stage) -> anyhow::Result<Saw> {
-    if !has_program("strace") {
-        return Ok(Saw::Skipped("strace is not installed".to_owned()));
-    }
+    let strace = match setup::strace::command_line(&setup::tools_folder()) {
+        Ok(words) => words,
+        Err(error) => return Ok(Saw::Skipped(error.to_string())),
+    };
     let delay_us = stage.size.pick(200_000, 1_000_000);
     let inject = format!("--inject=fdatasync,fsync:delay_exit={delay_us}");
-    let by = ["strace", "-D", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fdatasync,fsync", &inject];
+    let mut by: Vec<&str> = strace.iter().map(String::as_str).collect();
+    by.extend(["-D", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fdatasync,fsync", &inject]);
     let began = Scene::with(stage, &["ann", "bob"], |launch| launch.by(&by));
     let mut scene = match began {
         Ok(scene) => scene,

@@ -17,12 +17,12 @@ const WINDOW: usize = 16;
 pub(super) fn run(world: &World, agent: &str, mut dice: Dice) {
     let (mut count, mut numbers) = (0, HashMap::new());
     let mut open: VecDeque<(u64, Letter, String)> = VecDeque::new();
-    world.with_each_server(|opening| {
+    world.send_to_each_server(|opening| {
         let mut socket = Socket::open(&opening.address, agent, world.token(agent), "?receipts=brief")?;
         for (number, letter, document) in &open {
             send(world, &mut socket, *number, letter, document)?;
         }
-        let mut left = world.letters_max;
+        let mut left = world.load.letters_max;
         while left > 0 || !open.is_empty() {
             while left > 0 && open.len() < WINDOW {
                 (left, count) = (left - 1, count + 1);

@@ -12,13 +12,13 @@ use crate::random::Dice;
 pub(super) fn run(world: &World, agent: &str, door: Door, mut dice: Dice) {
     let (mut count, mut numbers) = (0, HashMap::new());
     let mut unanswered: Option<(Letter, Request)> = None;
-    world.with_each_server(|opening| {
+    world.send_to_each_server(|opening| {
         let mut line = Line::connect(&opening.address)?;
         // Some never hear what came of their letter, and do not ask.
         if dice.percent(20) {
             unanswered = None;
         }
-        for _ in 0..world.letters_max {
+        for _ in 0..world.load.letters_max {
             let is_again = unanswered.is_some();
             let (letter, request) = unanswered.take().unwrap_or_else(|| {
                 count += 1;

@@ -24,7 +24,7 @@ pub(super) fn collect(world: &World, server: Server) -> anyhow::Result<BTreeMap<
     let mut quiet = 0;
     for _ in 0..TURNS_MAX {
         let mut came = 0;
-        for (agent, _) in world.cast.agents() {
+        for (agent, _) in world.load.cast.agents() {
             came += empty(world, agent, &mut line)?;
         }
         quiet = if came == 0 { quiet + 1 } else { 0 };
@@ -33,8 +33,8 @@ pub(super) fn collect(world: &World, server: Server) -> anyhow::Result<BTreeMap<
             break;
         }
     }
-    match world.cast {
-        Cast::Native => {}
+    match world.load.cast {
+        Cast::OneSender | Cast::Native => {}
         Cast::Everybody => records(world, &server, &mut line)?,
     }
     let dead = dead_letters(&mut line, server.operator())?;
@@ -123,7 +123,7 @@ fn dead_letters(line: &mut Line, operator: &str) -> anyhow::Result<BTreeSet<Stri
 
 fn waiting(world: &World, line: &mut Line, operator: &str) -> anyhow::Result<BTreeSet<String>> {
     let mut waiting = BTreeSet::new();
-    for (agent, _) in world.cast.agents() {
+    for (agent, _) in world.load.cast.agents() {
         let looked = line.call("GET", &format!("/v1/agents/{agent}/inbox?max=1000"), operator, "")?;
         let value = looked.json().context("an inbox that is no JSON")?;
         waiting.extend(ids_of(value.get("messages")));
