@@ -23,6 +23,20 @@ fn only_what_was_synced_survives() {
 }
 
 #[test]
+fn a_removal_that_is_lost_leaves_the_file() {
+    let disk = MemDisk::new();
+    let file = disk.create("a").unwrap();
+    file.write_at(b"synced", 0).unwrap();
+    file.sync().unwrap();
+    disk.remove("a").unwrap();
+    let removal_lost = disk.crash_keeping(|index| index == 0);
+    assert_eq!(removal_lost.contents("a").unwrap(), b"synced");
+    assert_eq!(disk.crash_keeping(|_| true).files(), []);
+    disk.sync_folder().unwrap();
+    assert_eq!(disk.crash_keeping(|_| false).files(), []);
+}
+
+#[test]
 fn a_crash_is_decided_by_its_seed_and_tears_at_units() {
     let disk = MemDisk::new();
     let file = disk.create("a").unwrap();

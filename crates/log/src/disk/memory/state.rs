@@ -1,6 +1,6 @@
 //! The state of the disk in memory: what is seen now, what is durable, and what lies between.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind};
 
 use super::Fault;
@@ -222,16 +222,24 @@ impl State {
         self.folder.push(operation);
     }
 
-    /// Frees what neither the folder of now nor the durable one names; open handles keep nothing alive here
-    /// because the log never uses a file that it removed.
+    /// Frees what no folder names: neither the one of now, nor the durable one, nor one that a power loss may leave,
+    /// which keeps any of the unsynced operations. Open handles keep nothing alive here because the log never uses a
+    /// file that it removed.
     fn forget_unnamed(&mut self) {
-        let (names, durable) = (&self.names, &self.durable_names);
-        let named = |id: &u64| names.values().any(|it| it == id) || durable.values().any(|it| it == id);
-        self.inodes.retain(|id, _| named(id));
+        let mut named: BTreeSet<u64> =
+            self.names.values().chain(self.durable_names.values()).copied().collect();
+        named.extend(self.folder.iter().map(FolderOperation::id));
+        self.inodes.retain(|id, _| named.contains(id));
     }
 }
 
 impl FolderOperation {
+    fn id(&self) -> u64 {
+        match self {
+            Self::Create { id, .. } | Self::Rename { id, .. } | Self::Remove { id, .. } => *id,
+        }
+    }
+
     /// Applies the operation, unless what it needs was lost: a name still means the file that it meant.
     pub(super) fn apply(&self, names: &mut BTreeMap<String, u64>) {
         match self {
