@@ -7,7 +7,7 @@ use message::{Backoff, Guarantee, Priority};
 use crate::random::Dice;
 use crate::step::{Ask, Being, Change, Crash, CrashPoint, DiskFault, Handling, Keeping, Letter, Meddling};
 use crate::step::{ChangePlan, NackDelay, Step, To, Wanted};
-use crate::world::{RECORDS, TASKS, THREADS, World};
+use crate::world::{BULK_BODY_BYTES_MAX, Focus, RECORDS, TASKS, THREADS, World};
 use broker::Operation;
 
 /// A world and what happens in it.
@@ -25,6 +25,7 @@ pub(crate) fn plan(seed: u64, step_count: usize) -> Plan {
         agents: world.names.len() as u64,
         groups: world.groups.len() as u64,
         jitter: world.settings.retries.jitter,
+        focus: world.focus,
         sends: 0,
         mood: Mood::default(),
     };
@@ -32,7 +33,9 @@ pub(crate) fn plan(seed: u64, step_count: usize) -> Plan {
     let mut steps = planner.opening();
     while steps.len() < step_count {
         let step = planner.step();
+        let next = planner.after(&step);
         steps.push(step);
+        steps.extend(next);
     }
     steps.truncate(step_count);
     Plan { world, steps }
@@ -43,6 +46,7 @@ struct Planner {
     agents: u64,
     groups: u64,
     jitter: bool,
+    focus: Focus,
     sends: u32,
     mood: Mood,
 }
@@ -68,6 +72,14 @@ struct Mood {
     crowd: u64,
     /// Weight of taking against sending.
     takes: u64,
+    /// Weight of snapshots and of trims.
+    upkeep: (u64, u64),
+    /// Weight of registering, joining and leaving.
+    membership: u64,
+    /// Percent of messages that are held for recipients that are not there yet, whatever else they wish.
+    held: u64,
+    /// Bytes of a body, from and to.
+    body_len: (u64, u64),
 }
 
 impl Planner {
@@ -83,20 +95,40 @@ impl Planner {
             faults: dice.pick(&[0, 4, 12]),
             crowd: dice.range(1, self.agents),
             takes: dice.pick(&[50, 100, 150]),
+            upkeep: (12, 16),
+            membership: 25,
+            held: 0,
+            body_len: (4, 60),
         };
+        match self.focus {
+            Focus::Mixed => {}
+            Focus::Storage => {
+                (self.mood.crashes, self.mood.faults) = (30, 40);
+                self.mood.upkeep = (40, 50);
+                self.mood.body_len = (BULK_BODY_BYTES_MAX / 2, BULK_BODY_BYTES_MAX);
+            }
+            Focus::Budgets => (self.mood.work, self.mood.takes) = (90, 50),
+            Focus::Arrivals => {
+                (self.mood.membership, self.mood.held) = (60, 70);
+                (self.mood.crowd, self.mood.groups) = (self.agents, 5);
+            }
+        }
     }
 
     /// Most agents are there from the beginning; some come later, so that messages are held for them.
     fn opening(&mut self) -> Vec<Step> {
         let mut steps = Vec::new();
+        let (sure, percent) = if self.focus == Focus::Arrivals { (1, 15) } else { (2, 60) };
         for agent in 0..self.agents as u8 {
-            if agent < 2 || self.dice.percent(60) {
+            if agent < sure || self.dice.percent(percent) {
                 steps.push(Step::Ask(Ask::Register { agent, alias: self.dice.percent(40) }));
             }
         }
         steps.extend([Step::Turn, Step::Sync]);
         for agent in 0..self.agents as u8 {
-            if self.dice.percent(60) {
+            if self.focus == Focus::Budgets {
+                steps.push(Step::Ask(Ask::Be { agent, what: Being::Join { group: work::PRICED_ROLE } }));
+            } else if self.dice.percent(60) {
                 let group = if self.dice.percent(50) { self.role() } else { self.group() };
                 steps.push(Step::Ask(Ask::Be { agent, what: Being::Join { group } }));
             }
@@ -106,7 +138,7 @@ impl Planner {
         }
         steps.extend([Step::Turn, Step::Sync]);
         // Most worlds have rules from the beginning.
-        if self.dice.percent(self.mood.work) {
+        if self.dice.percent(self.mood.work) || self.focus == Focus::Budgets {
             let (by, what) = (self.human(), Wanted::Rules(self.rules()));
             let (operation, version) = (Operation::Create, Some(1));
             steps.push(Step::Ask(Ask::Change(Box::new(ChangePlan {
@@ -121,7 +153,8 @@ impl Planner {
     }
 
     fn step(&mut self) -> Step {
-        let weights = [500, 230, 170, 90, 6, 4, 12, 16, self.mood.crashes, self.mood.faults];
+        let (snapshots, trims) = self.mood.upkeep;
+        let weights = [500, 230, 170, 90, 6, 4, snapshots, trims, self.mood.crashes, self.mood.faults];
         match self.dice.weighted(&weights) {
             0 => Step::Ask(self.ask()),
             1 => Step::Turn,
@@ -136,10 +169,16 @@ impl Planner {
         }
     }
 
+    /// Chooses what follows a step at once: a snapshot that is ahead of the log shows only if the log is then lost.
+    fn after(&mut self, step: &Step) -> Option<Step> {
+        let is_snapshot = matches!(step, Step::Snapshot);
+        (self.focus == Focus::Storage && is_snapshot && self.dice.percent(40)).then(|| self.crash())
+    }
+
     fn ask(&mut self) -> Ask {
         let takes = self.mood.takes;
         let managing = self.mood.work / 2;
-        let weights = [220, takes, takes + 60, 25, 25, 25, 30, managing];
+        let weights = [220, takes, takes + 60, 25, 25, self.mood.membership, 30, managing];
         match self.dice.weighted(&weights) {
             0 => self.send(),
             1 => self.take(),
@@ -178,6 +217,7 @@ impl Planner {
         let plain = self.dice.percent(50);
         let mood_at_most_once = self.mood.at_most_once;
         let mood_tasks = self.mood.tasks;
+        let (body_len_min, body_len_max) = self.mood.body_len;
         let mut letter = Letter {
             from: self.speaker(),
             to: self.recipients(),
@@ -202,7 +242,7 @@ impl Planner {
             live_only: false,
             hold: false,
             hops: 0,
-            body_len: self.dice.range(4, 60) as u16,
+            body_len: self.dice.range(body_len_min, body_len_max) as u16,
             said: None,
             apt: None,
             deadline_ms: None,
@@ -212,6 +252,7 @@ impl Planner {
         if !plain {
             self.embellish(&mut letter);
         }
+        letter.hold |= self.dice.percent(self.mood.held);
         letter
     }
 
@@ -228,7 +269,7 @@ impl Planner {
         letter.hold = dice.percent(45);
         letter.hops = if dice.percent(5) { 3 } else { dice.range(0, 2) as u8 };
         if dice.percent(4) {
-            letter.body_len = 400;
+            letter.body_len = letter.body_len.max(400);
         }
         if dice.percent(4) {
             letter.native = Some(dice.range(1, u64::from(self.sends)) as u32);
@@ -373,7 +414,9 @@ impl Planner {
     }
 
     fn fault(&mut self) -> Step {
-        match self.dice.weighted(&[20, 20, 30, 15, 10, 40]) {
+        // One byte of many rots, and most of them are in segments that are spare.
+        let rots = if self.focus == Focus::Storage { 120 } else { 40 };
+        match self.dice.weighted(&[20, 20, 30, 15, 10, rots]) {
             0 => Step::DiskFull { bytes: self.dice.pick(&[0, 0, 4_000]) },
             1 => Step::DiskFreed,
             2 => Step::SyncFault {

@@ -25,6 +25,10 @@ pub(crate) const ROLES: u64 = 2;
 const GROUPS: [&str; 6] =
     ["roles.developer", "roles.any", "#deploys", "#news", "channel:team-a", "channel:team-b"];
 
+/// The largest body where segments are to be filled. A turn with many of them, and a look at 16 living ones, still
+/// fit into one batch.
+pub(crate) const BULK_BODY_BYTES_MAX: u64 = 1_200;
+
 const NAMES: [&str; 8] = ["ann", "bob", "cid", "dan", "eve", "fay", "gus", "hal"];
 
 /// What a seed starts from.
@@ -32,6 +36,7 @@ const NAMES: [&str; 8] = ["ann", "bob", "cid", "dan", "eve", "fay", "gus", "hal"
 pub(crate) struct World {
     /// The seed that decided it.
     pub(crate) seed: u64,
+    pub(crate) focus: Focus,
     /// Agents that may exist.
     pub(crate) names: Vec<AgentName>,
     /// Roles, topics and channels that may exist.
@@ -42,16 +47,45 @@ pub(crate) struct World {
     pub(crate) retention: Retention,
 }
 
+/// What a seed does more of than chance alone would: some faults show only after several rare steps in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Focus {
+    /// Everything a little.
+    Mixed,
+    /// Large bodies, snapshots, trims, crashes and disk faults: segments are filled, recycled and recovered.
+    Storage,
+    /// Tasks with budgets, under a policy that limits what one agent may cost.
+    Budgets,
+    /// Most agents register late, and messages are held for them.
+    Arrivals,
+}
+
+impl Focus {
+    /// Draws the focus of a seed, from a stream of its own: the other draws of a seed do not depend on it.
+    fn new(seed: u64) -> Self {
+        match Dice::new(seed, 4).weighted(&[44, 26, 18, 12]) {
+            0 => Focus::Mixed,
+            1 => Focus::Storage,
+            2 => Focus::Budgets,
+            _ => Focus::Arrivals,
+        }
+    }
+}
+
 impl World {
     /// Makes the world of a seed.
     pub(crate) fn new(seed: u64) -> Self {
+        let focus = Focus::new(seed);
         let mut dice = Dice::new(seed, 1);
-        let count = dice.range(2, NAMES.len() as u64) as usize;
+        // Few agents claim often enough to reach a limit.
+        let agents_max = if focus == Focus::Budgets { 3 } else { NAMES.len() as u64 };
+        let count = dice.range(2, agents_max) as usize;
         World {
             seed,
+            focus,
             names: NAMES[..count].iter().map(|name| parsed(name)).collect(),
             groups: GROUPS.iter().map(|group| parsed(group)).collect(),
-            settings: settings(&mut dice),
+            settings: settings(&mut dice, focus),
             retention: retention(&mut dice),
         }
     }
@@ -70,10 +104,11 @@ where
     text.parse().expect("names in the simulation are well formed")
 }
 
-fn settings(dice: &mut Dice) -> Settings {
-    let roomy = dice.percent(70);
+fn settings(dice: &mut Dice, focus: Focus) -> Settings {
+    let roomy = dice.percent(70) || matches!(focus, Focus::Storage | Focus::Budgets);
+    let body_bytes_max = if focus == Focus::Storage { BULK_BODY_BYTES_MAX } else { 300 };
     Settings {
-        limits: limits(dice, roomy),
+        limits: Limits { body_bytes_max, ..limits(dice, roomy) },
         retries: Retries {
             base_ms: dice.pick(&[200, 1_000]),
             multiplier: dice.pick(&[1.5, 2.0, 3.0]),

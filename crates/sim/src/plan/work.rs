@@ -7,7 +7,7 @@ use super::Planner;
 use crate::rules::{BreakerRule, Rules};
 use crate::said::Said;
 use crate::step::{Ask, Being, ChangePlan, Letter, To, Wanted};
-use crate::world::{CAPABILITIES, ROLES, TASKS};
+use crate::world::{CAPABILITIES, Focus, ROLES, TASKS};
 
 /// Kinds that are about work, the usual ones more than once.
 const KINDS: [Kind; 22] = [
@@ -35,12 +35,18 @@ const KINDS: [Kind; 22] = [
     Kind::ErrorReport,
 ];
 
+/// The role that is asked for work with a price.
+pub(super) const PRICED_ROLE: u8 = 0;
+
 /// Money of this world, in millionths of a dollar.
 const AMOUNTS: [u64; 6] = [0, 100_000, 1_000_000, 1_500_000, 2_000_000, 5_000_000];
 
 impl Planner {
     /// Chooses what a message is about.
     pub(super) fn kind(&mut self) -> Kind {
+        if self.focus == Focus::Budgets && self.dice.percent(50) {
+            return self.dice.pick(&[Kind::TaskRequest, Kind::TaskClaim]);
+        }
         if self.dice.percent(self.mood.work) { self.dice.pick(&KINDS) } else { Kind::Note }
     }
 
@@ -71,6 +77,14 @@ impl Planner {
         // Work for whoever comes first.
         if letter.kind == Kind::TaskRequest && dice.percent(45) {
             letter.to = vec![To::Group(dice.below(ROLES) as u8)];
+            letter.fallback.clear();
+        }
+        let is_priced = self.focus == Focus::Budgets && self.dice.percent(70);
+        if letter.kind == Kind::TaskRequest && is_priced {
+            // Nothing but its price keeps an agent from claiming it, and two of them are too much for one agent.
+            let budget = Some(self.dice.pick(&[100_000, 1_000_000, 1_000_000]));
+            letter.said = Some(Box::new(Said { budget, ..Said::default() }));
+            letter.to = vec![To::Group(PRICED_ROLE)];
             letter.fallback.clear();
         }
         // Most who ask for work, or speak of it, say of which.
@@ -189,8 +203,9 @@ impl Planner {
 
     /// Makes a policy into which work runs soon.
     pub(super) fn rules(&mut self) -> Rules {
+        let is_per_agent = self.focus == Focus::Budgets && self.dice.percent(70);
         let dice = &mut self.dice;
-        Rules {
+        let rules = Rules {
             per_task: dice.percent(30).then(|| dice.pick(&[1_000_000, 2_000_000])),
             per_agent: dice.percent(60).then(|| dice.pick(&[300_000, 1_200_000, 4_000_000])),
             total: dice.percent(25).then(|| dice.pick(&[4_000_000, 12_000_000])),
@@ -210,7 +225,11 @@ impl Planner {
             offer_ms: dice.pick(&[2_000, 15_000]),
             help_ms: dice.pick(&[2_000, 15_000]),
             park_after: dice.pick(&[None, None, Some(4)]),
+        };
+        if !is_per_agent {
+            return rules;
         }
+        Rules { per_task: None, total: None, per_agent: Some(1_200_000), ..rules }
     }
 
     pub(super) fn role(&mut self) -> u8 {
