@@ -6,6 +6,7 @@
 //! that it would notice.
 
 mod args;
+mod blocks;
 mod client;
 mod driver;
 mod fleet;
@@ -33,7 +34,8 @@ use std::thread;
 use anyhow::Context;
 use clap::Parser;
 
-use args::Args;
+use args::{Args, Command, PlantArgs};
+use blocks::Blocks;
 use fleet::{Order, Summary};
 use plant::Plant;
 use trace::Trace;
@@ -53,25 +55,18 @@ fn main() -> ExitCode {
 /// Does what was asked for, and says whether all promises held.
 fn simulate(args: &Args) -> anyhow::Result<bool> {
     let mut out = io::stdout().lock();
-    if args.plants {
-        for plant in Plant::all() {
-            writeln!(out, "{:<28}{}", plant.name(), plant.summary())?;
-        }
-        return Ok(true);
-    }
     // A panic of what is under test is a finding like any other, and is reported with its run.
     std::panic::set_hook(Box::new(|_| {}));
+    if let Some(Command::Plants(plants)) = &args.command {
+        return look_at_plants(plants, &mut out);
+    }
     if args.trace {
         return trace_one(args, &mut out);
     }
-    let jobs = match args.jobs {
-        Some(jobs) => jobs,
-        None => thread::available_parallelism().context("counting the processors")?.get(),
-    };
     let order = Order {
         seeds: args.seeds.clone(),
         steps: args.steps,
-        jobs,
+        jobs: jobs_of(args.jobs)?,
         plant: args.plant,
         stop: !args.keep_going,
     };
@@ -79,6 +74,34 @@ fn simulate(args: &Args) -> anyhow::Result<bool> {
     let summary = fleet::run_all(&order, |done| eprintln!("{done} of {total} seeds"));
     report(args, &summary, &mut out)?;
     Ok(summary.failures.is_empty())
+}
+
+/// Lists the planted faults, or measures how surely they are found and says whether that is enough.
+fn look_at_plants(args: &PlantArgs, out: &mut impl Write) -> anyhow::Result<bool> {
+    let asked = |plant: &Plant| args.plant.is_none_or(|only| only == *plant);
+    let plants: Vec<Plant> = Plant::all().filter(asked).collect();
+    let Some(blocks) = args.blocks else {
+        for plant in plants {
+            writeln!(out, "{:<28}{}", plant.name(), plant.summary())?;
+        }
+        return Ok(true);
+    };
+    let blocks = Blocks {
+        blocks,
+        seeds: args.seeds,
+        first: args.first,
+        steps: args.steps,
+        jobs: jobs_of(args.jobs)?,
+        missed_percent_max: args.missed_max,
+    };
+    Ok(blocks::measure(&plants, &blocks, out)?)
+}
+
+fn jobs_of(asked: Option<usize>) -> anyhow::Result<usize> {
+    match asked {
+        Some(jobs) => Ok(jobs),
+        None => Ok(thread::available_parallelism().context("counting the processors")?.get()),
+    }
 }
 
 fn report(args: &Args, summary: &Summary, out: &mut impl Write) -> io::Result<()> {
@@ -115,6 +138,7 @@ fn report(args: &Args, summary: &Summary, out: &mut impl Write) -> io::Result<()
 
 fn trace_one(args: &Args, out: &mut impl Write) -> anyhow::Result<bool> {
     let plan = plan::plan(args.seeds.start, args.steps);
+    writeln!(out, "{:?}", plan.world.focus)?;
     let outcome = run::run(&plan, args.plant, Trace::kept());
     for line in &outcome.lines {
         writeln!(out, "{line}")?;

@@ -2,7 +2,7 @@
 
 use clap::{CommandFactory, Parser};
 
-use crate::args::{Args, STEPS};
+use crate::args::{Args, BLOCK_SEEDS, Command, STEPS};
 
 #[test]
 fn the_definition_holds_together() {
@@ -30,4 +30,17 @@ fn a_plant_is_known_by_its_name() {
     let parse = |name: &str| Args::try_parse_from(["sim", "--plant", name]).map(|args| args.plant);
     assert_eq!(parse("skip-sync").unwrap().map(|plant| plant.name()), Some("skip-sync"));
     assert!(parse("no-such-plant").is_err());
+}
+
+#[test]
+fn plants_are_listed_or_measured_in_blocks() {
+    let parse = |words: &[&str]| {
+        let args = Args::try_parse_from([&["sim", "plants"], words].concat())?;
+        let Some(Command::Plants(plants)) = args.command else { panic!("no command") };
+        Ok::<_, clap::Error>((plants.blocks, plants.seeds))
+    };
+    assert_eq!(parse(&[]).unwrap(), (None, BLOCK_SEEDS));
+    assert_eq!(parse(&["--blocks", "100", "--seeds", "50"]).unwrap(), (Some(100), 50));
+    assert!(parse(&["--blocks", "0"]).is_err());
+    assert!(Args::try_parse_from(["sim", "--trace", "plants"]).is_err());
 }
