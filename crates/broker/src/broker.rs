@@ -61,6 +61,8 @@ pub struct Broker {
     pub(crate) work: Works,
     pub(crate) open_messages: u64,
     pub(crate) open_bytes: u64,
+    /// Entries that are handed out.
+    pub(crate) handed_out: u64,
     pub(crate) words: Words,
     #[cfg(feature = "plants")]
     pub(crate) plant: Option<crate::plant::Plant>,
@@ -114,6 +116,7 @@ impl Broker {
             work: Works::default(),
             open_messages: 0,
             open_bytes: 0,
+            handed_out: 0,
             words: Words::default(),
             #[cfg(feature = "plants")]
             plant: None,

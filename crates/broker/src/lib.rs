@@ -32,7 +32,7 @@ mod nearest;
 mod notice;
 #[cfg(feature = "plants")]
 pub mod plant;
-mod query;
+pub mod query;
 mod receipt;
 mod records;
 mod refusal;

@@ -1,5 +1,7 @@
 //! Looking at the state without changing it: agents, inboxes, dead letters.
 
+use std::ops::Bound;
+
 use message::{Dialect, Guarantee, Kind, MessageId, PresenceState, Priority, Reachability, Seq, Stage};
 
 use crate::broker::Broker;
@@ -7,6 +9,7 @@ use crate::entry::{Entry, NONE, State};
 use crate::group::GroupKind;
 use crate::known::accepted;
 use crate::mailbox::{Mailbox, Queue, picks};
+use crate::registry::Agent;
 use crate::{AgentKey, EntryKey, Time, Tried};
 
 /// An agent as others see it.
@@ -112,14 +115,14 @@ impl Broker {
             reachability: self.reachability(key),
             presence: agent.presence.as_ref().map(|note| (note.state, note.at, &*note.detail)),
             waiting: self.waiting(key),
-            memberships: agent
-                .groups
-                .iter()
-                .filter_map(|group| self.groups.get(*group))
-                .map(|group| &*group.address)
-                .filter(|address| *address != "all")
-                .collect(),
+            memberships: self.memberships(agent).collect(),
         })
+    }
+
+    /// Returns the roles, topics and channels in which an agent is.
+    pub(crate) fn memberships<'b>(&'b self, agent: &'b Agent) -> impl Iterator<Item = &'b str> {
+        let groups = agent.groups.iter().filter_map(|group| self.groups.get(*group));
+        groups.map(|group| &*group.address).filter(|address| *address != "all")
     }
 
     /// Returns every agent.
@@ -225,30 +228,44 @@ impl Broker {
 
     /// Returns the dead letters, the oldest first.
     pub fn dead_letters(&self) -> impl Iterator<Item = DeadView<'_>> {
-        self.dead.values().filter_map(|key| {
-            let entry = self.entry(*key)?;
-            let message = self.message(entry.message)?;
-            let ended = entry.ladder.as_ref()?.ended.as_ref()?;
-            Some(DeadView {
-                entry: *key,
-                id: message.id,
-                body: message.body,
-                from: message.from,
-                kind: message.kind,
-                to: self.address_of(entry),
-                stage: entry.stage(),
-                at: ended.at,
-                reason: &ended.by,
-                attempts: entry.attempts.into(),
-                tried: message.tried(*key).collect(),
-            })
+        self.dead_behind(None).map(|(_, dead)| dead)
+    }
+
+    /// Returns the dead letters behind a place with their places, the oldest first.
+    pub(crate) fn dead_behind(&self, after: Option<u64>) -> impl Iterator<Item = (u64, DeadView<'_>)> {
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let dead = self.dead.range((from, Bound::Unbounded));
+        dead.filter_map(|(place, key)| Some((*place, self.dead_view(*key)?)))
+    }
+
+    /// Returns the dead letters of a message.
+    pub(crate) fn dead_of(&self, id: MessageId) -> impl Iterator<Item = DeadView<'_>> {
+        let entries = self.find(id).into_iter().flat_map(|key| self.entries_of(key));
+        let dead = entries.filter(|(_, entry)| matches!(entry.state, State::Dead(_)));
+        dead.filter_map(|(key, _)| self.dead_view(key))
+    }
+
+    fn dead_view(&self, key: EntryKey) -> Option<DeadView<'_>> {
+        let entry = self.entry(key)?;
+        let message = self.message(entry.message)?;
+        let ended = entry.ladder.as_ref()?.ended.as_ref()?;
+        Some(DeadView {
+            entry: key,
+            id: message.id,
+            body: message.body,
+            from: message.from,
+            kind: message.kind,
+            to: self.address_of(entry),
+            stage: entry.stage(),
+            at: ended.at,
+            reason: &ended.by,
+            attempts: entry.attempts.into(),
+            tried: message.tried(key).collect(),
         })
     }
 
     /// Counts what the state holds, for figures and for those who watch it.
     pub fn counts(&self) -> Counts {
-        let in_state =
-            |state: State| self.entries.iter().filter(|(_, entry)| entry.state == state).count() as u64;
         Counts {
             agents: self.agents.present,
             messages: self.open_messages,
@@ -256,7 +273,7 @@ impl Broker {
             remembered: self.messages.len() as u64,
             known: self.known.len(),
             dead: self.dead.len() as u64,
-            handed_out: in_state(State::Flight),
+            handed_out: self.handed_out,
             waits: self.waits.len() as u64,
         }
     }

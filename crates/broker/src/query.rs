@@ -50,6 +50,14 @@ macro_rules! query {
     };
 }
 
+pub mod agents;
+pub mod dead_letters;
+pub mod figures;
+pub mod messages;
+pub mod records;
+pub mod tasks;
+pub mod work;
+
 /// Sums over the whole bus.
 #[derive(Clone, Copy, Debug)]
 pub struct Totals;

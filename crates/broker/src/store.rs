@@ -93,6 +93,7 @@ impl Broker {
         let (message_key, mailbox, order) = (entry.message, entry.mailbox, entry.order);
         self.timers.clear(ended, Timed::Entry(key));
         self.timers.set(until, Timed::Entry(key));
+        self.count_handed_out(before, state);
         if before.is_out() && !state.is_out() {
             self.unbind(key);
         }
@@ -120,6 +121,7 @@ impl Broker {
     pub(crate) fn put_back(&mut self, key: EntryKey, state: State, is_linked: bool, effects: &mut Effects) {
         let Some(entry) = self.entries.get(key.0) else { return };
         let (mailbox, message) = (entry.mailbox, entry.message);
+        self.count_handed_out(State::Held, state);
         if state.is_queued() {
             self.count(mailbox, message, true);
         }
@@ -152,6 +154,7 @@ impl Broker {
             // As if it had not been anywhere; `advance` then counts it where it is now.
             entry.state = State::Held;
         }
+        self.count_handed_out(state, State::Held);
         if matches!(state, State::Dead(_)) {
             self.dead.remove(&order_before);
         }
@@ -181,8 +184,9 @@ impl Broker {
     pub(crate) fn stray(&mut self, key: EntryKey) {
         self.unbind(key);
         if let Some(entry) = self.entries.get_mut(key.0) {
-            entry.state = State::Stray;
+            let before = std::mem::replace(&mut entry.state, State::Stray);
             self.strays.insert(key);
+            self.count_handed_out(before, State::Stray);
         }
     }
 
@@ -229,6 +233,14 @@ impl Broker {
         } else {
             queue.count = queue.count.saturating_sub(1);
             queue.bytes = queue.bytes.saturating_sub(bytes);
+        }
+    }
+
+    fn count_handed_out(&mut self, before: State, after: State) {
+        match (before == State::Flight, after == State::Flight) {
+            (false, true) => self.handed_out += 1,
+            (true, false) => self.handed_out = self.handed_out.saturating_sub(1),
+            (true, true) | (false, false) => {}
         }
     }
 
@@ -486,6 +498,7 @@ impl Broker {
         let mut link = message.first;
         while let Some(entry) = self.entries.remove(link) {
             link = entry.sibling;
+            self.count_handed_out(entry.state, State::Done(End::Shared));
         }
     }
 }

@@ -12,6 +12,7 @@ mod losses;
 mod misfits;
 mod ops;
 mod properties;
+mod queries;
 mod recent;
 mod retries;
 mod scenarios;

@@ -71,6 +71,10 @@ pub(crate) struct Works {
     pub(crate) tasks: Slab<Task>,
     /// Tasks by all that they are called. Only looked up, never gone through, so its order does not matter.
     names: HashMap<Fingerprint, TaskKey, BuildHasherDefault<DefaultHasher>>,
+    /// Tasks by the numbers that stand in for their names. Only looked up.
+    numbers: HashMap<u64, TaskKey, BuildHasherDefault<DefaultHasher>>,
+    /// How many tasks there are of each status.
+    counts: [u64; TaskStatus::ALL.len()],
     /// Tasks that may be claimed, by who was asked: the most urgent first, then the oldest.
     available: BTreeMap<Place, BTreeSet<(std::cmp::Reverse<Priority>, Seq, TaskKey)>>,
     /// Tasks that wait for a task of this name.
@@ -80,10 +84,14 @@ pub(crate) struct Works {
     /// Tasks that are over, the oldest first, by the event that ended them.
     ended: BTreeSet<(Seq, TaskKey)>,
     pub(crate) gates: BTreeMap<MessageId, Gate>,
+    /// Gates that wait and are about a task.
+    gates_of_tasks: BTreeSet<(TaskKey, MessageId)>,
     /// Gates that were judged, the oldest first.
     judged_gates: VecDeque<(MessageId, Gate, Judgement)>,
     helps: BTreeMap<MessageId, Help>,
     pub(crate) workers: BTreeMap<AgentKey, Worker>,
+    /// Agents that are given no work because of their errors.
+    open_breakers: BTreeSet<AgentKey>,
     allotments: BTreeMap<Box<str>, Allotment>,
     policy: PolicyHeld,
     /// What everything has cost.

@@ -1,13 +1,10 @@
 //! Stand-ins: slugs, task ids and message ids for what has none in a wire, the same every time.
 
 use json::{Object, Value, write_string};
-use message::Sha256;
+use message::{Sha256, task_number};
 
 use crate::syntax::{is_slug_character, is_task_id};
 
-/// The ids that stand in start here, far above those that the ledger gives out, and stay exact in a double.
-const TASK_NUMBER_MIN: u64 = 100_000_000_000_000;
-const TASK_NUMBERS: u64 = 900_000_000_000_000;
 /// Hexadecimal digits of an id made from the content.
 const WIRE_ID_DIGITS: usize = 16;
 
@@ -48,12 +45,6 @@ pub fn task_id(task: &str) -> String {
 /// Tells whether an id is the one that stands in for a task.
 pub(crate) fn stands_for(id: &str, task: &str) -> bool {
     id == task || (id.starts_with("0.0.") && id[4..].parse() == Ok(task_number(task)))
-}
-
-fn task_number(task: &str) -> u64 {
-    let digest = Sha256::of(task.as_bytes()).to_bytes();
-    let head = digest.iter().take(8).fold(0, |number: u64, byte| number << 8 | u64::from(*byte));
-    TASK_NUMBER_MIN + head % TASK_NUMBERS
 }
 
 fn write_sorted(out: &mut String, value: &Value<'_>) {

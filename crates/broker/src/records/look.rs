@@ -124,8 +124,20 @@ impl Broker {
 
     /// Returns the records that refer to a blob, by collection and key.
     pub fn referring(&self, repo: AgentKey, blob: Digest) -> impl Iterator<Item = (&str, &str)> {
+        self.referring_behind(repo, blob, None)
+    }
+
+    /// Returns the records that refer to a blob, behind one of them.
+    pub(crate) fn referring_behind(
+        &self,
+        repo: AgentKey,
+        blob: Digest,
+        after: Option<(Box<str>, Box<str>)>,
+    ) -> impl Iterator<Item = (&str, &str)> {
         let found = self.records.repos.get(&repo).and_then(|repo| repo.blobs.get(&blob));
-        found.into_iter().flatten().map(|(collection, key)| (&**collection, &**key))
+        let range = (after.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded);
+        let names = found.map(|names| names.range(range));
+        names.into_iter().flatten().map(|(collection, key)| (&**collection, &**key))
     }
 }
 

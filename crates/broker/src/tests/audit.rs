@@ -7,11 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) use lanes::offers;
 
+use message::{MessageId, TaskStatus, task_number};
+
 use crate::Broker;
 use crate::entry::{Entry, Message, State};
 use crate::mailbox::Mailbox;
+use crate::query::dead_letters::{DeadOf, DeadPage};
 use crate::timers::Timed;
-use crate::{AgentKey, EntryKey, MessageKey, SessionKey, Time};
+use crate::{AgentKey, At, Breaker, EntryKey, MessageKey, Query, SessionKey, Time};
 
 const LAST: Time = Time(u64::MAX - 1);
 
@@ -34,6 +37,8 @@ pub(crate) fn check(broker: &Broker) {
     sessions(&facts);
     registry(broker);
     records(broker);
+    work(broker);
+    dead_letters(broker);
     groups::check(&facts);
     lanes::check(&facts);
 }
@@ -107,6 +112,49 @@ fn totals(facts: &Facts<'_>) {
     assert_eq!(settled.len(), broker.settled.len(), "and once");
     assert!(broker.settled.len() as u64 <= broker.retention.settled_max, "no more than is to be remembered");
     assert!(broker.dead.len() as u64 <= broker.retention.dead_max, "no more dead letters than are kept");
+    let handed_out = facts.entries().filter(|(_, entry)| entry.state == State::Flight).count() as u64;
+    assert_eq!(broker.counts().handed_out, handed_out, "what is handed out");
+}
+
+/// Pages of dead letters are all of them, and those of one message are found without the others.
+fn dead_letters(broker: &Broker) {
+    let at = At { now: Time(0), wall: Time(0) };
+    let all: Vec<(EntryKey, MessageId)> = broker.dead_letters().map(|dead| (dead.entry, dead.id)).collect();
+    let (mut paged, mut after) = (Vec::new(), None);
+    loop {
+        let page = DeadPage { after, look_max: 2, max: 1, from: None };
+        let (found, next) = page.run(broker, at);
+        assert!(found.len() <= 1, "no more than were asked for");
+        paged.extend(found.iter().map(|dead| (dead.entry, dead.id)));
+        after = next;
+        if after.is_none() {
+            break;
+        }
+    }
+    assert_eq!(paged, all, "dead letters page by page");
+    for (_, id) in &all {
+        let of_message: BTreeSet<_> =
+            DeadOf { message: *id }.run(broker, at).into_iter().map(|dead| dead.entry).collect();
+        let expected = all.iter().filter(|(_, of)| of == id).map(|(entry, _)| *entry).collect();
+        assert_eq!(of_message, expected, "dead letters of {id}");
+    }
+}
+
+/// Tasks are counted by status and found by number, their gates are known, and so is who is given no work.
+fn work(broker: &Broker) {
+    let gates = broker.gates(false);
+    let mut counts = [0; TaskStatus::ALL.len()];
+    for task in broker.tasks(0) {
+        counts[task.status as usize] += 1;
+        let found = broker.task_by_number(task_number(task.id)).map(|task| task.id.to_owned());
+        assert_eq!(found.as_deref(), Some(task.id), "a task is found by its number");
+        let gate = gates.iter().find(|gate| gate.task == Some(task.id)).map(|gate| gate.gate);
+        assert_eq!(broker.gate_of(task.key), gate, "the gate of {}", task.id);
+    }
+    assert_eq!(broker.task_counts(), counts, "tasks by status");
+    let is_open = |breaker: Breaker| matches!(breaker, Breaker::Open { .. } | Breaker::Probing { .. });
+    let agents = broker.agents().filter(|agent| is_open(broker.agent_work(agent.agent).breaker));
+    assert_eq!(broker.open_breakers(), agents.count() as u64, "agents that are given no work");
 }
 
 fn timers(facts: &Facts<'_>) {

@@ -4,7 +4,7 @@ mod known;
 
 use std::cmp::Reverse;
 
-use message::{Seq, TaskStatus};
+use message::{Seq, TaskStatus, task_number};
 
 use super::{
     Asked, Dependencies, ENDED_MAX, Fact, Hold, JUDGED_MAX, Judged, JudgedHeld, LIMITS, Moved, NOTES_MAX,
@@ -299,7 +299,10 @@ impl super::Works {
         if !is_open {
             self.ended.insert((task.ended, key));
         }
+        let number = task_number(&task.id);
         self.tasks.put(key.0, task).map_err(|_| ())?;
+        // Where two names have one number, the first task keeps it.
+        self.numbers.entry(number).or_insert(key);
         if is_open {
             self.depend(key);
         }
@@ -315,6 +318,9 @@ impl super::Works {
             for place in task.places() {
                 self.available.entry(place).or_default().insert(entry);
             }
+        }
+        if let Some(count) = self.counts.get_mut(task.status as usize) {
+            *count += 1;
         }
         self.reserved = self.reserved.plus(task.reserved);
         if let Some(payer) = task.payer().filter(|_| task.reserved.0 > 0) {
@@ -345,6 +351,9 @@ impl super::Works {
                     self.available.remove(&place);
                 }
             }
+        }
+        if let Some(count) = self.counts.get_mut(task.status as usize) {
+            *count = count.saturating_sub(1);
         }
         self.reserved = self.reserved.minus(task.reserved);
         if let Some(payer) = task.payer().filter(|_| task.reserved.0 > 0)
@@ -442,6 +451,10 @@ impl super::Works {
         if let Some(task) = self.tasks.remove(key.0) {
             for name in &task.rest.aliases {
                 self.names.remove(name);
+            }
+            let number = task_number(&task.id);
+            if self.numbers.get(&number) == Some(&key) {
+                self.numbers.remove(&number);
             }
         }
     }

@@ -1,10 +1,14 @@
 //! Looking at work, without changing it.
 
+use std::ops::Bound;
+
 use message::{MessageId, PresenceState, Priority, Seq, TaskStatus};
+use smol_str::SmolStr;
 
 use super::{Blocker, Breaker, HandoffReason, Hold, Micros, Outcome, Policy, Resource, Step, Task, Verdict};
 use crate::broker::Broker;
 use crate::known::Known;
+use crate::query::work::PolicyDecision;
 use crate::{AgentKey, GroupKey, TaskKey, Time};
 
 /// A task.
@@ -193,13 +197,24 @@ impl Broker {
 
     /// Returns how many tasks there are of each status, in the order of the statuses.
     pub fn task_counts(&self) -> [u64; TaskStatus::ALL.len()] {
-        let mut counts = [0; TaskStatus::ALL.len()];
-        for (_, task) in self.work.tasks.iter() {
-            if let Some(count) = counts.get_mut(task.status as usize) {
-                *count += 1;
-            }
-        }
-        counts
+        self.work.counts
+    }
+
+    /// Returns a task by the number that stands in for its name.
+    pub fn task_by_number(&self, number: u64) -> Option<TaskView<'_>> {
+        self.task_at(self.work.numbers.get(&number).copied()?)
+    }
+
+    /// Returns the gate that a task waits for; the oldest, should there be several.
+    pub(crate) fn gate_of(&self, task: TaskKey) -> Option<MessageId> {
+        let first = (task, MessageId::from_bytes([0; 16]));
+        let gates = self.work.gates_of_tasks.range(first..);
+        gates.copied().next().filter(|(of, _)| *of == task).map(|(_, gate)| gate)
+    }
+
+    /// Returns how many agents are there and given no work because of their errors.
+    pub(crate) fn open_breakers(&self) -> u64 {
+        self.work.open_breakers.iter().filter(|agent| self.agent_at(**agent).is_ok()).count() as u64
     }
 
     /// Returns how many tasks are known.
@@ -269,8 +284,19 @@ impl Broker {
 
     /// Returns what waits for a human, the oldest first; and, if asked for, what was judged, the newest first.
     pub fn gates(&self, with_judged: bool) -> Vec<GateView<'_>> {
-        let open = self.work.gates.iter().map(|(id, gate)| self.gate_view(*id, gate, None));
-        let judged = self.work.judged_gates.iter().rev().filter(|_| with_judged).map(|(id, gate, judged)| {
+        self.open_gates(None).chain(self.judged_gates().filter(|_| with_judged)).collect()
+    }
+
+    /// Returns what waits for a human behind a gate, the oldest first.
+    pub(crate) fn open_gates(&self, after: Option<MessageId>) -> impl Iterator<Item = GateView<'_>> {
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let gates = self.work.gates.range((from, Bound::Unbounded));
+        gates.map(|(id, gate)| self.gate_view(*id, gate, None))
+    }
+
+    /// Returns what was judged and is remembered, the newest first.
+    pub(crate) fn judged_gates(&self) -> impl Iterator<Item = GateView<'_>> {
+        self.work.judged_gates.iter().rev().map(|(id, gate, judged)| {
             let judged = JudgedGate {
                 by: judged.by,
                 approved: judged.approved,
@@ -278,8 +304,7 @@ impl Broker {
                 reason: &judged.reason,
             };
             self.gate_view(*id, gate, Some(judged))
-        });
-        open.chain(judged).collect()
+        })
     }
 
     fn gate_view<'b>(
@@ -328,7 +353,12 @@ impl Broker {
 
     /// Returns what agents may use.
     pub fn allotments(&self) -> impl Iterator<Item = AllotmentView<'_>> {
-        self.work.allotments.iter().map(|(id, allotment)| AllotmentView {
+        self.allotments_from(Bound::Unbounded)
+    }
+
+    /// Returns what agents may use from a name on, in the order of the names.
+    pub(crate) fn allotments_from(&self, from: Bound<Box<str>>) -> impl Iterator<Item = AllotmentView<'_>> {
+        self.work.allotments.range((from, Bound::Unbounded)).map(|(id, allotment)| AllotmentView {
             id,
             version: allotment.version,
             agent: allotment.agent,
@@ -354,6 +384,17 @@ impl Broker {
     /// Returns when anything about work changed last.
     pub fn work_updated(&self) -> Time {
         self.work.updated
+    }
+
+    /// Returns the last decisions of the policy, the newest first.
+    pub(crate) fn policy_decisions(&self) -> impl Iterator<Item = PolicyDecision> + '_ {
+        self.work.judged.iter().rev().map(|judged| PolicyDecision {
+            at: judged.at,
+            task: SmolStr::new(&judged.task),
+            agent: judged.agent.map(|agent| SmolStr::new(self.called(agent))),
+            ask: judged.ask,
+            outcome: judged.outcome,
+        })
     }
 
     /// Returns which of the last decisions another policy would have made differently, the newest first, and how many

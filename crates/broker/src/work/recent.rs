@@ -49,6 +49,11 @@ impl Recent {
         (self.since <= after).then(|| self.list.range(from..))
     }
 
+    /// Returns the last event that changed something, or that behind which none did.
+    pub(crate) fn last(&self) -> Seq {
+        self.list.back().map_or(self.since, |changed| changed.seq)
+    }
+
     /// Remembers a change.
     pub(crate) fn note(&mut self, changed: Changed) {
         self.list.push_back(changed);

@@ -74,6 +74,7 @@ impl Works {
         for _ in 0..reader.count()? {
             let (id, gate) = (reader.message_id()?, Gate::read(reader)?);
             works.timers.insert((gate.until, Timer::Gate(id)));
+            works.gates_of_tasks.extend(gate.task.map(|task| (task, id)));
             works.gates.insert(id, gate);
         }
         for _ in 0..reader.count()? {
@@ -98,6 +99,7 @@ impl Works {
             if let Breaker::Open { until } | Breaker::Probing { until } = worker.breaker {
                 works.timers.insert((until, Timer::Breaker(agent)));
             }
+            works.note_breaker(agent, worker.breaker);
             works.workers.insert(agent, worker);
         }
         for _ in 0..reader.count()? {

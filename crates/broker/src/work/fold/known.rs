@@ -69,6 +69,7 @@ impl Broker {
             Breaker::HalfOpen | Breaker::Closed => self.rouse(agent, effects),
             Breaker::Counting(_) => {}
         }
+        self.work.note_breaker(agent, breaker);
         Ok(())
     }
 
@@ -114,6 +115,9 @@ impl Works {
         if let Fact::GateJudged { gate, by, approved, reason } = fact {
             let held = self.gates.remove(gate).ok_or(Misfit::Missing { seq, what: "a gate" })?;
             self.timers.remove(&(held.until, Timer::Gate(*gate)));
+            if let Some(task) = held.task {
+                self.gates_of_tasks.remove(&(task, *gate));
+            }
             let judgement = Judgement { by: *by, approved: *approved, at, reason: head(reason).into() };
             self.judged_gates.push_back((*gate, held, judgement));
             while self.judged_gates.len() > JUDGED_GATES_MAX {
@@ -137,6 +141,16 @@ impl Works {
         Ok(())
     }
 
+    /// Keeps the set of agents that are given no work.
+    pub(in crate::work) fn note_breaker(&mut self, agent: AgentKey, breaker: Breaker) {
+        match breaker {
+            Breaker::Open { .. } | Breaker::Probing { .. } => drop(self.open_breakers.insert(agent)),
+            Breaker::HalfOpen | Breaker::Closed | Breaker::Counting(_) => {
+                self.open_breakers.remove(&agent);
+            }
+        }
+    }
+
     fn gate_raised(&mut self, raised: &GateRaised<'_>, seq: Seq, at: Time) -> Applied {
         let gate = Gate {
             asker: raised.asker,
@@ -147,6 +161,7 @@ impl Works {
             why: head(&raised.why).into(),
         };
         self.timers.insert((raised.until, Timer::Gate(raised.gate)));
+        self.gates_of_tasks.extend(raised.task.map(|task| (task, raised.gate)));
         match self.gates.insert(raised.gate, gate) {
             None => Ok(()),
             Some(_) => Err(Misfit::Taken { seq, what: "a gate" }),
