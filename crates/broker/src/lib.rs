@@ -79,8 +79,7 @@ pub use session::Door;
 pub use upkeep::{Holder, Living, LivingBodies, LookFrom};
 pub use work::{
     AgentWork, AllotmentView, Allotted, Anew, Ask, Asked, Blocker, Breaker, BreakerRule, Change, Changed,
-    Difference, Entity, Fact, GateRaised, GateView, HandoffReason, HelpAnswer, Hold, Judged, JudgedGate,
-    Lapse, Micros, Moved, NoteView, OfTask, OfferView, Operation, Outcome, Over, Policy, PolicyView,
-    Resource, StateChange, Step, TaskIntent, TaskRequest, TaskView, Unjudged, Verdict, WorkDue, after,
-    is_over, share,
+    Entity, Fact, GateRaised, GateView, HandoffReason, HelpAnswer, Hold, Judged, JudgedGate, Lapse, Micros,
+    Moved, NoteView, OfTask, OfferView, Operation, Outcome, Over, Policy, PolicyView, Resource, StateChange,
+    Step, TaskIntent, TaskRequest, TaskView, Unjudged, Verdict, WorkDue, after, is_over, share,
 };

@@ -42,9 +42,7 @@ pub use fact::{
     TaskRequest,
 };
 pub use intent::TaskIntent;
-pub use look::{
-    AgentWork, AllotmentView, Difference, GateView, JudgedGate, NoteView, OfferView, PolicyView, TaskView,
-};
+pub use look::{AgentWork, AllotmentView, GateView, JudgedGate, NoteView, OfferView, PolicyView, TaskView};
 pub use money::Micros;
 pub use policy::{Ask, BreakerRule, Lapse, Over, Policy, Unjudged, Verdict, share};
 pub use recent::Changed;

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
+use broker::Totals;
 use gateway::{Answer, Caller, Hub, Problem};
 use node::Durations;
 
@@ -26,7 +27,7 @@ pub(crate) async fn health(State(hub): State<Hub>) -> Response {
 /// Shows the figures, all since the bus started; times are in milliseconds, throughput in messages a second.
 pub(crate) async fn metrics(caller: Caller) -> Result<Response, Problem> {
     let hub = &caller.hub;
-    let counts = hub.call(|turn| Ok(turn.broker().counts())).await?;
+    let counts = hub.query(Totals).await?;
     let counters = hub.node().counters();
     let happened = &counters.happened;
     let total = |counters: &[&AtomicU64]| -> u64 {

@@ -6,12 +6,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use broker::{AgentKey, Command, Delay, Door, Nack, Reply};
+use broker::{AgentKey, Command, Delay, Door, Nack, OpenSession};
 use channel_root::{Put, RootError};
 use dialect::Name;
 use gateway::letters::{self, BYTES_MAX};
 use gateway::socket::{Session, stops};
-use gateway::{Code, Hub, Problem};
+use gateway::{Hub, Problem};
 use message::MessageId;
 use node::{Letter, Subscription, Wishes};
 
@@ -52,11 +52,8 @@ pub(crate) async fn deliver(site: Arc<Site>, agent: AgentKey) {
 
 async fn stream(site: &Site, agent: AgentKey) -> Result<(Session, Subscription), Problem> {
     let hub = &site.hub;
-    let opened = hub.call(move |turn| Ok(turn.execute(&Command::OpenSession { agent, door: Door::Poll })?));
-    let Reply::Session { session, .. } = opened.await? else {
-        return Err(Problem::new(Code::Internal, "no session was opened"));
-    };
-    let session = Session::new(hub.clone(), session);
+    let opened = hub.execute(OpenSession { agent, door: Door::Poll }).await?;
+    let session = Session::new(hub.clone(), opened.session);
     let wishes = Wishes {
         agent,
         session: Some(session.key),
@@ -204,21 +201,18 @@ async fn settle(hub: &Hub, done: Vec<(Letter, Outcome)>) -> Option<()> {
     if done.is_empty() {
         return Some(());
     }
-    let settled = hub.node().call(move |turn| {
-        for (letter, outcome) in done {
-            let (agent, delivery) = (letter.agent, letter.delivery.delivery);
-            let nack =
-                |reason: &str, delay| Command::Nack(Nack { agent, delivery, reason: reason.into(), delay });
-            let command = match &outcome {
-                Outcome::Written => Command::Ack { agent, delivery, by: BY.into() },
-                Outcome::Impossible(reason) => nack(reason, Delay::Never),
-                Outcome::Later(reason) => nack(reason, Delay::Backoff),
-            };
-            // It may have ended meanwhile; then there is nothing to settle.
-            drop(turn.execute(&command));
+    let commands = done.into_iter().map(|(letter, outcome)| {
+        let (agent, delivery) = (letter.agent, letter.delivery.delivery);
+        let nack =
+            |reason: String, delay| Command::Nack(Nack { agent, delivery, reason: reason.into(), delay });
+        match outcome {
+            Outcome::Written => Command::Ack { agent, delivery, by: BY.into() },
+            Outcome::Impossible(reason) => nack(reason, Delay::Never),
+            Outcome::Later(reason) => nack(reason, Delay::Backoff),
         }
     });
-    settled.await.ok()
+    // What has ended meanwhile is refused; then there is nothing to settle.
+    hub.node().execute_all(commands.collect()).await.ok().map(drop)
 }
 
 fn chain(error: &RootError) -> String {

@@ -8,10 +8,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use broker::query::agents::RegistryPage;
 use broker::{AgentKey, Command, Time};
 use channel_root::{Heartbeat, Seen};
 use dialect_channel::presence::REFRESH_AFTER;
-use gateway::{Principal, Problem};
+use gateway::{AGENTS_MAX, Principal, Problem};
 use message::{PresenceState, Timestamp};
 
 use crate::site::Site;
@@ -101,15 +102,19 @@ async fn on_bus(site: &Arc<Site>, channels: &[String]) -> Result<Vec<OnBus>, Pro
         .iter()
         .map(|folder| (format!("{CHANNEL}{}", dialect_channel::channel_of(folder)), folder.clone()))
         .collect();
-    let found = site.hub.call(move |turn| {
-        let agents = turn.broker().agents().filter_map(|view| {
-            let (state, at, _) = view.presence?;
-            let channel = view.memberships.iter().find_map(|it| folders.get(*it))?.clone();
-            Some(OnBus { agent: view.name.to_owned(), state, at, channel })
-        });
-        Ok(agents.collect())
-    });
-    found.await
+    let (mut found, mut after) = (Vec::new(), None);
+    loop {
+        let (agents, next) = site.hub.query(RegistryPage { after, max: AGENTS_MAX }).await?;
+        found.extend(agents.into_iter().filter_map(|agent| {
+            let (state, at) = agent.presence?;
+            let channel = agent.memberships.iter().find_map(|it| folders.get(it.as_str()))?.clone();
+            Some(OnBus { agent: agent.name.to_string(), state, at, channel })
+        }));
+        after = next;
+        if after.is_none() {
+            return Ok(found);
+        }
+    }
 }
 
 /// Returns an instant as files have it.
@@ -126,7 +131,5 @@ async fn speaker(site: &Site, agent: &str) -> Result<AgentKey, Problem> {
 
 /// A sign of life: nobody relies on it, so nothing waits until it is durable.
 fn note(site: &Site, agent: AgentKey, state: PresenceState) {
-    site.hub.node().note_with(move |turn| {
-        drop(turn.execute(&Command::SetPresence { agent, state, detail: Vec::new() }));
-    });
+    site.hub.node().note(Command::SetPresence { agent, state, detail: Vec::new() });
 }

@@ -8,9 +8,10 @@ use std::sync::atomic::Ordering;
 use broker::{AgentKey, Command};
 use dialect::Names;
 use dialect_channel::channel_of;
-use gateway::{Code, Hub, Principal, Problem, Profile, Speaker, register};
+use gateway::{Code, Hub, Listed, Principal, Problem, Profile, Speaker, register};
 use json::{Limits, Object, Value};
 use message::{Address, AgentName, ChannelName, Dialect};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::inward::Joined;
@@ -28,22 +29,28 @@ const FRAMEWORK: &str = "channel-files";
 #[derive(Default)]
 pub(crate) struct Residents {
     streams: HashMap<AgentKey, JoinHandle<()>>,
+    /// Who lived in the root when the registry was read last, and the root's own agent.
+    agents: Vec<AgentKey>,
+    /// Tells when the registry has changed since.
+    changes: Option<watch::Receiver<u64>>,
 }
 
 impl Residents {
     /// Looks who lives in the root now, and lets letters come for whoever is new.
     pub(crate) async fn refresh(&mut self, site: &Arc<Site>) -> Result<(), Problem> {
-        let (home, is_first) = (site.name.clone(), site.is_first);
-        let agents = site.hub.call(move |turn| {
-            let of_channel = turn.broker().agents().filter(|view| view.dialect == Dialect::Channel);
-            let homes = of_channel
-                .map(|view| (view.agent, home_in(Profile::read(view.profile).descriptor.as_deref())));
-            let here = homes.filter(|(_, of)| of.as_deref().map_or(is_first, |of| of == home.as_str()));
-            Ok(here.map(|(agent, _)| agent).collect::<Vec<_>>())
+        let changes = self.changes.get_or_insert_with(|| {
+            let mut changes = site.hub.registry_changes();
+            changes.mark_changed();
+            changes
         });
-        let mut agents = agents.await?;
-        site.residents.store(agents.len(), Ordering::Relaxed);
-        agents.push(site.agent);
+        // A hub that is gone has no more agents.
+        if changes.has_changed().unwrap_or(false) {
+            changes.mark_unchanged();
+            self.agents = residents(site);
+            site.residents.store(self.agents.len(), Ordering::Relaxed);
+            self.agents.push(site.agent);
+        }
+        let agents = &self.agents;
         self.streams.retain(|agent, stream| {
             let stays = agents.contains(agent) && !stream.is_finished();
             if !stays {
@@ -51,7 +58,7 @@ impl Residents {
             }
             stays
         });
-        for agent in agents {
+        for agent in agents.iter().copied() {
             let site = Arc::clone(site);
             self.streams.entry(agent).or_insert_with(|| tokio::spawn(outward::deliver(site, agent)));
         }
@@ -65,6 +72,16 @@ impl Residents {
             drop(stream.await);
         }
     }
+}
+
+/// Returns who lives in a root, as the directory says.
+fn residents(site: &Site) -> Vec<AgentKey> {
+    let directory = site.hub.directory();
+    let is_here = |listed: &&Listed| {
+        let home = home_in(listed.profile.descriptor.as_deref());
+        home.map_or(site.is_first, |home| home == site.name.as_str())
+    };
+    directory.speaking(Dialect::Channel).filter(is_here).map(|listed| listed.key).collect()
 }
 
 impl Drop for Residents {
@@ -119,8 +136,7 @@ impl Site {
     /// Makes an agent a member of a channel: it posts in it, or watches it.
     pub(crate) async fn join(&self, agent: AgentKey, channel: ChannelName) -> Result<(), Problem> {
         let address = Address::Channel(channel);
-        let joined = self.hub.call(move |turn| Ok(turn.execute(&Command::Join { agent, address })?));
-        joined.await.map(drop)
+        self.hub.execute(Command::Join { agent, address }).await.map(drop)
     }
 }
 

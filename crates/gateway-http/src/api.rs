@@ -202,7 +202,10 @@ pub(crate) static CALLS: &[Call] = &[
         path: "/v1/agents",
         summary: "Lists the agents: who is there, how each can be reached, how much waits",
         who: Who::Token,
-        takes: &[],
+        takes: &[
+            param("after", Place::Query, Kind::Name, "only agents behind this one"),
+            param("limit", Place::Query, Kind::Number, "how many at most, 1000 at most; all if not said"),
+        ],
         body: None,
         gives: &[(200, Form::Json("Agents"))],
         refuses: &[],
@@ -510,7 +513,10 @@ pub(crate) static CALLS: &[Call] = &[
         path: "/v1/dead",
         summary: "Lists dead letters: the operator sees all, an agent what it sent",
         who: Who::Token,
-        takes: &[],
+        takes: &[
+            param("after", Place::Query, Kind::Number, "what `next` said"),
+            param("limit", Place::Query, Kind::Number, "how many at most, 10000 if not said"),
+        ],
         body: None,
         gives: &[(200, Form::Json("Dead"))],
         refuses: &[],

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use axum::http::StatusCode;
 use axum::response::Response;
+use broker::query::agents::RegistryPage;
 use gateway::channels::{FileProblem, Traffic};
-use gateway::{Answer, Caller, Problem};
+use gateway::{AGENTS_MAX, Answer, Caller, Hub, Problem};
 
 const CHANNEL: &str = "channel:";
 
@@ -18,16 +19,7 @@ struct Shown {
 
 /// Lists the channels; where their folders lie is shown to the operator.
 pub(crate) async fn list(caller: Caller) -> Result<Response, Problem> {
-    let members = caller.hub.call(|turn| {
-        let mut channels: BTreeMap<String, Shown> = BTreeMap::new();
-        for view in turn.broker().agents() {
-            for address in view.memberships.iter().filter_map(|it| it.strip_prefix(CHANNEL)) {
-                channels.entry(address.to_owned()).or_default().members.push(view.name.to_owned());
-            }
-        }
-        Ok(channels)
-    });
-    let mut channels = members.await?;
+    let mut channels = members(&caller.hub).await?;
     if caller.principal.is_operator() {
         for (root, folder, traffic) in caller.hub.channels().traffic() {
             let name = dialect_channel::channel_of(&folder).to_string();
@@ -36,6 +28,24 @@ pub(crate) async fn list(caller: Caller) -> Result<Response, Problem> {
     }
     let shown = channels.into_iter().map(|(name, shown)| channel(&name, shown));
     Ok(Answer::new().list("channels", shown).respond(StatusCode::OK))
+}
+
+/// Finds out who is in which channel.
+async fn members(hub: &Hub) -> Result<BTreeMap<String, Shown>, Problem> {
+    let mut channels: BTreeMap<String, Shown> = BTreeMap::new();
+    let mut after = None;
+    loop {
+        let (agents, next) = hub.query(RegistryPage { after, max: AGENTS_MAX }).await?;
+        for agent in agents {
+            for channel in agent.memberships.iter().filter_map(|it| it.strip_prefix(CHANNEL)) {
+                channels.entry(channel.to_owned()).or_default().members.push(agent.name.to_string());
+            }
+        }
+        after = next;
+        if after.is_none() {
+            return Ok(channels);
+        }
+    }
 }
 
 /// Lists the files that were not taken in or are odd, the newest first.

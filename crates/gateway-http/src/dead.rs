@@ -1,9 +1,12 @@
 //! Dead letters: what nobody took, why, and what to do with it.
 
+use axum::extract::RawQuery;
 use axum::http::StatusCode;
 use axum::response::Response;
-use broker::{Command, DeadView, EntryKey};
-use gateway::{Code, Problem};
+use broker::query::dead_letters::{DeadDetails, DeadPage};
+use broker::{Command, EntryKey};
+use gateway::{Code, Principal, Problem, Query};
+use json::Value;
 use message::MessageId;
 
 use crate::messages;
@@ -13,16 +16,35 @@ use gateway::{At, Caller};
 
 /// Dead letters in one answer at most.
 const LIST_MAX: usize = 10_000;
+/// Dead letters that are looked at in one query.
+const PAGE_MAX: usize = 500;
 
 /// Lists the dead letters: the operator sees all, an agent what it sent.
-pub(crate) async fn list(caller: Caller) -> Result<Response, Problem> {
-    let Caller { hub, principal } = caller;
-    let names = hub.clone();
-    let dead = hub.call(move |turn| {
-        let own = turn.broker().dead_letters().filter(|dead| principal.acts_as(dead.from));
-        Ok(own.take(LIST_MAX).map(|dead| dead_text(&dead, &names)).collect::<Vec<_>>())
-    });
-    Ok(Answer::new().list("dead", dead.await?).respond(StatusCode::OK))
+pub(crate) async fn list(caller: Caller, RawQuery(query): RawQuery) -> Result<Response, Problem> {
+    let query = Query(query.as_deref());
+    let limit = query.number("limit")?;
+    let max = limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(LIST_MAX).clamp(1, LIST_MAX);
+    let from = match &caller.principal {
+        Principal::Operator | Principal::Anybody => None,
+        Principal::Agent(_) => Some(caller.principal.agents()),
+    };
+    let (mut dead, mut after) = (Vec::new(), query.number("after")?);
+    loop {
+        let wanted = PAGE_MAX.min(max - dead.len());
+        let page = DeadPage { after, look_max: PAGE_MAX, max: wanted, from: from.clone() };
+        let (found, next) = caller.hub.query(page).await?;
+        dead.extend(found.iter().map(|dead| dead_text(dead, &caller.hub)));
+        after = next;
+        if after.is_none() || dead.len() == max {
+            break;
+        }
+    }
+    let answer = Answer::new().list("dead", dead);
+    let answer = match limit {
+        Some(_) => answer.value("next", &after.map_or(Value::Null, Value::from)),
+        None => answer,
+    };
+    Ok(answer.respond(StatusCode::OK))
 }
 
 /// Gives the dead letters of a message another try.
@@ -62,7 +84,7 @@ async fn each(
         .await
 }
 
-fn dead_text(dead: &DeadView<'_>, hub: &gateway::Hub) -> String {
+fn dead_text(dead: &DeadDetails, hub: &gateway::Hub) -> String {
     Answer::new()
         .text("id", &dead.id.to_string())
         .maybe("from", hub.name_of(dead.from).as_ref().map(|name| name.as_str()))
@@ -71,8 +93,8 @@ fn dead_text(dead: &DeadView<'_>, hub: &gateway::Hub) -> String {
         .text("stage", dead.stage.name())
         .text("sent", &letters::came(dead.id).to_string())
         .text("at", &dead.at.timestamp().to_string())
-        .text("reason", dead.reason)
+        .text("reason", &dead.reason)
         .number("attempts", dead.attempts.into())
-        .list("tried", dead.tried.iter().map(|tried| letters::tried(tried)))
+        .list("tried", dead.tried.iter().map(letters::tried))
         .end()
 }

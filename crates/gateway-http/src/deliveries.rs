@@ -2,8 +2,9 @@
 
 use axum::http::StatusCode;
 use axum::response::Response;
-use broker::{AgentKey, Command, Delay, Nack, Reply};
-use gateway::{Body, Fields, Problem};
+use broker::query::messages::DeliveryHolder;
+use broker::{AgentKey, Delay, Nack, Reply, Request, Settle, Settled};
+use gateway::{Body, Fields, Principal, Problem};
 use message::DeliveryId;
 use node::Turn;
 use smol_str::SmolStr;
@@ -34,30 +35,26 @@ pub(crate) async fn settle(
 ) -> Result<Response, Problem> {
     let body = gateway::body(body)?;
     let settling = Settling::read(&delivery, &what, &gateway::fields(&body)?)?;
-    let agents = speakers(&caller);
-    let reply = caller.hub.call(move |turn| settling.carry_out(turn, &agents)).await?;
+    let agent = settler(&caller, settling.delivery).await?;
+    let settled = caller.hub.execute(settling.request(agent)).await?;
     let answer = Answer::new().text("delivery", &delivery);
-    let answer = match reply {
-        Reply::Stage(stage) => answer.text("stage", stage.name()),
-        Reply::Lease(until) => answer.text("lease_until", &until.timestamp().to_string()),
-        Reply::Done
-        | Reply::Agent(_)
-        | Reply::Session { .. }
-        | Reply::Accepted(_)
-        | Reply::Taken(_)
-        | Reply::Changed(_) => answer,
+    let answer = match settled {
+        Settled::Stage(stage) => answer.text("stage", stage.name()),
+        Settled::Lease(until) => answer.text("lease_until", &until.timestamp().to_string()),
+        Settled::Done => answer,
     };
     Ok(answer.respond(StatusCode::OK))
 }
 
-/// Returns as whom the caller may settle.
-fn speakers(caller: &Caller) -> Vec<AgentKey> {
-    match &caller.principal {
-        gateway::Principal::Agent(speaker) => {
-            std::iter::once(speaker.key).chain(speaker.also.iter().copied()).collect()
-        }
-        gateway::Principal::Operator | gateway::Principal::Anybody => Vec::new(),
-    }
+/// Returns as whom the caller settles a delivery: as the agent that holds it, if it may speak for that.
+async fn settler(caller: &Caller, delivery: DeliveryId) -> Result<AgentKey, Problem> {
+    let own = match &caller.principal {
+        Principal::Agent(speaker) if speaker.also.is_empty() => return Ok(speaker.key),
+        Principal::Agent(speaker) => speaker.key,
+        Principal::Operator | Principal::Anybody => AgentKey::HUMAN,
+    };
+    let holder = caller.hub.query(DeliveryHolder { delivery }).await?;
+    Ok(holder.filter(|holder| caller.principal.acts_as(*holder)).unwrap_or(own))
 }
 
 impl Settling {
@@ -93,15 +90,19 @@ impl Settling {
         let holder = turn.broker().holder(self.delivery);
         let agent = holder.filter(|holder| agents.is_empty() || agents.contains(holder));
         let agent = agent.or(agents.first().copied()).unwrap_or(AgentKey::HUMAN);
+        turn.execute(&self.request(agent).into_command()).map_err(Problem::from)
+    }
+
+    /// Returns the request by which an agent says it.
+    fn request(&self, agent: AgentKey) -> Settle {
         let delivery = self.delivery;
-        let command = match &self.what {
-            What::Ack { by } => Command::Ack { agent, delivery, by: by.clone() },
-            What::Surfaced { by } => Command::Surface { agent, delivery, by: by.clone() },
+        match &self.what {
+            What::Ack { by } => Settle::Ack { agent, delivery, by: by.clone() },
+            What::Surfaced { by } => Settle::Surface { agent, delivery, by: by.clone() },
             What::Nack { reason, delay } => {
-                Command::Nack(Nack { agent, delivery, reason: reason.as_str().into(), delay: *delay })
+                Settle::Nack(Nack { agent, delivery, reason: reason.as_str().into(), delay: *delay })
             }
-            What::Extend { lease_ms } => Command::Extend { agent, delivery, lease_ms: *lease_ms },
-        };
-        turn.execute(&command).map_err(Problem::from)
+            What::Extend { lease_ms } => Settle::Extend { agent, delivery, lease_ms: *lease_ms },
+        }
     }
 }

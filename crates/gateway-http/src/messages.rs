@@ -3,6 +3,7 @@
 use axum::extract::RawQuery;
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use broker::query::messages::{FindMessage, ReceiptOf};
 use broker::{AgentKey, Command, MessageView};
 use gateway::{Asking, Body, Code, Principal, Problem, Query, Sending, Stored};
 use history::Receipted;
@@ -58,7 +59,7 @@ pub(crate) async fn retract(caller: Caller, At(id): At<String>) -> Result<Respon
     let found = find(&caller, &id).await?.view;
     let by = author(&caller.principal, &found)?;
     let message = found.id;
-    caller.hub.call(move |turn| Ok(turn.execute(&Command::Retract { message, by })?)).await?;
+    caller.hub.execute(Command::Retract { message, by }).await?;
     receipt(caller, At(id)).await
 }
 
@@ -89,13 +90,8 @@ pub(crate) async fn amend(
         return Err(Problem::new(Code::NotYours, "the document says that somebody else sent it"));
     }
     let message = found.id;
-    caller
-        .hub
-        .call(move |turn| {
-            let body = sending.incoming.envelope();
-            Ok(turn.execute(&Command::Amend { message, by, body })?)
-        })
-        .await?;
+    let body = sending.incoming.envelope();
+    caller.hub.execute(Command::Amend { message, by, body }).await?;
     receipt(caller, At(id)).await
 }
 
@@ -103,7 +99,7 @@ pub(crate) async fn amend(
 pub(crate) async fn resume(caller: Caller, At(id): At<String>) -> Result<Response, Problem> {
     caller.principal.must_be_operator()?;
     let message = find(&caller, &id).await?.view.id;
-    caller.hub.call(move |turn| Ok(turn.execute(&Command::Resume { message })?)).await?;
+    caller.hub.execute(Command::Resume { message }).await?;
     receipt(caller, At(id)).await
 }
 
@@ -114,8 +110,8 @@ pub(crate) async fn current_receipt(caller: &Caller, id: &str) -> Result<Receipt
     let (row, recipients) = match past {
         Some(Receipted { row, recipients }) => (Some(row), recipients),
         None => {
-            let receipt = caller.hub.call(move |turn| Ok(turn.broker().receipt(id).unwrap_or_default()));
-            (None, receipt.await?)
+            let recipients = caller.hub.query(ReceiptOf { message: id }).await?;
+            (None, recipients.unwrap_or_default())
         }
     };
     let node = caller.hub.node();
@@ -144,7 +140,7 @@ pub(crate) struct Found {
 pub(crate) async fn find(caller: &Caller, id: &str) -> Result<Found, Problem> {
     let unknown = || Problem::new(Code::UnknownMessage, "there is no such message here");
     let id: MessageId = id.parse().map_err(|_| unknown())?;
-    let view = caller.hub.call(move |turn| Ok(turn.broker().look_into(id))).await?;
+    let view = caller.hub.query(FindMessage { message: id }).await?;
     let is_party = |view: &MessageView| {
         view.is_post
             || caller.principal.acts_as(view.from)

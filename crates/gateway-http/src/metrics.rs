@@ -9,8 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
-use broker::{Breaker, Broker, Counts, Time};
-use gateway::{Hub, Problem};
+use broker::Counts;
+use broker::query::figures::{AgentFiguresPage, AllFigures, Figures};
+use gateway::{AGENTS_MAX, Hub, Problem};
 use message::TaskStatus;
 use node::{Durations, STEPS_US};
 
@@ -22,55 +23,39 @@ struct Waiting {
     age_ms: u64,
 }
 
-/// What is known of work, in figures.
-struct Work {
-    tasks: [u64; TaskStatus::ALL.len()],
-    gates: u64,
-    breakers: u64,
-    spent: String,
-    reserved: String,
-}
-
-impl Work {
-    fn look(broker: &Broker) -> Self {
-        let is_open = |breaker: Breaker| matches!(breaker, Breaker::Open { .. } | Breaker::Probing { .. });
-        let agents = broker.agents().filter(|agent| is_open(broker.agent_work(agent.agent).breaker));
-        let policy = broker.policy();
-        Work {
-            tasks: broker.task_counts(),
-            gates: broker.gates(false).len() as u64,
-            breakers: agents.count() as u64,
-            spent: policy.spent.to_string(),
-            reserved: policy.reserved.to_string(),
-        }
-    }
-}
-
 /// Shows the figures, to the operator or, where it is so set, to whoever asks.
 pub(crate) async fn show(State(hub): State<Hub>, headers: HeaderMap) -> Result<Response, Problem> {
     if !hub.shows_metrics() {
         hub.principal(gateway::token(&headers).as_ref())?.must_be_operator()?;
     }
-    let asked = hub.call(|turn| {
-        let now = turn.now();
-        let mut waiting: BTreeMap<(&str, &str), Waiting> = BTreeMap::new();
-        for agent in turn.broker().agents() {
-            let of_class = waiting.entry((agent.dialect.name(), agent.reachability.name())).or_default();
-            of_class.agents += 1;
-            of_class.messages += agent.waiting;
-            let age = turn.broker().waits_since(agent.agent).map_or(0, |since: Time| now.ms_since(since));
-            of_class.age_ms = of_class.age_ms.max(age);
-        }
-        Ok((turn.broker().counts(), waiting, Work::look(turn.broker())))
-    });
-    let (counts, waiting, work) = asked.await?;
+    let figures = hub.query(AllFigures).await?;
+    let waiting = waiting(&hub).await?;
     let mut page = Page(String::with_capacity(8 << 10));
     page.traffic(&hub);
-    page.state(&hub, &counts, &waiting);
-    page.work(&work);
+    page.state(&hub, &figures.counts, &waiting);
+    page.work(&figures);
     page.durations(&hub);
     page.process();
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], page.0).into_response())
+}
+
+/// Sums up what waits for agents of each kind, page by page.
+async fn waiting(hub: &Hub) -> Result<BTreeMap<(&'static str, &'static str), Waiting>, Problem> {
+    let mut waiting: BTreeMap<(&str, &str), Waiting> = BTreeMap::new();
+    let mut after = None;
+    loop {
+        let (agents, next) = hub.query(AgentFiguresPage { after, max: AGENTS_MAX }).await?;
+        for agent in agents {
+            let of_class = waiting.entry((agent.dialect.name(), agent.reachability.name())).or_default();
+            of_class.agents += 1;
+            of_class.messages += agent.waiting;
+            of_class.age_ms = of_class.age_ms.max(agent.age_ms);
+        }
+        after = next;
+        if after.is_none() {
+            return Ok(waiting);
+        }
+    }
 }
 
 struct Page(String);
@@ -154,7 +139,7 @@ impl Page {
         }
     }
 
-    fn work(&mut self, work: &Work) {
+    fn work(&mut self, work: &Figures) {
         self.head("convoke_tasks", "gauge", "Tasks that are known, by how far they are");
         for (status, count) in TaskStatus::ALL.iter().zip(work.tasks) {
             self.line("convoke_tasks", &format!("status=\"{}\"", status.name()), count);
@@ -164,9 +149,9 @@ impl Page {
         self.head("convoke_breakers_open", "gauge", "Agents that are given no work");
         self.line("convoke_breakers_open", "", work.breakers);
         self.head("convoke_work_spent_usd", "gauge", "What work has cost");
-        self.text("convoke_work_spent_usd", "", &work.spent);
+        self.text("convoke_work_spent_usd", "", &work.spent.to_string());
         self.head("convoke_work_reserved_usd", "gauge", "What is set aside for work that is not over");
-        self.text("convoke_work_reserved_usd", "", &work.reserved);
+        self.text("convoke_work_reserved_usd", "", &work.reserved.to_string());
     }
 
     fn durations(&mut self, hub: &Hub) {

@@ -3,18 +3,18 @@
 use axum::extract::RawQuery;
 use axum::http::StatusCode;
 use axum::response::Response;
-use broker::StateChange;
-use broker::{AgentKey, Broker, Change, Command, Difference, Entity, Operation, Policy, Refusal, Reply};
+use broker::query::work::{PolicyDecision, PolicyDetails, PolicyInForce, RecentDecisions};
+use broker::{AgentKey, Entity, Operation, Outcome, Policy, Refusal, StateChange, Verdict};
 use gateway::{Answer, Body, Caller, Code, Problem, Query};
-use json::{Limits, Object, Value};
+use json::{Limits, Value};
 
 /// Decisions that a trial tells of at most.
 const LAST_MAX: u64 = 1_000;
 
 /// Shows the policy in force, and what was spent under it.
 pub(crate) async fn show(caller: Caller) -> Result<Response, Problem> {
-    let shown = caller.hub.call(|turn| Ok(written(turn.broker()))).await?;
-    Ok(gateway::json_text(StatusCode::OK, shown))
+    let policy = caller.hub.query(PolicyInForce).await?;
+    Ok(gateway::json_text(StatusCode::OK, written(&policy)))
 }
 
 /// Puts another policy in its place, or only says what that would change.
@@ -31,13 +31,8 @@ pub(crate) async fn put(caller: Caller, RawQuery(query): RawQuery, body: Body) -
     let policy = Policy::read(&Value::Object(document.clone()));
     let policy = policy.map_err(|findings| Problem::from(Refusal::BadPolicy { findings }))?;
     if query.flag("dry_run")? {
-        return attempt(&caller, policy, usize::try_from(last).unwrap_or(0)).await;
+        return attempt(&caller, &policy, usize::try_from(last).unwrap_or(0)).await;
     }
-    let change = caller.hub.call(move |turn| set(turn, document)).await?;
-    Ok(gateway::changed(change).respond(StatusCode::OK))
-}
-
-fn set(turn: &mut node::Turn<'_>, document: Object<'static>) -> Result<Change, Problem> {
     let change = StateChange {
         by: AgentKey::HUMAN,
         operation: Operation::Create,
@@ -46,45 +41,37 @@ fn set(turn: &mut node::Turn<'_>, document: Object<'static>) -> Result<Change, P
         changes: document,
         version: None,
     };
-    match turn.execute(&Command::ChangeState(Box::new(change)))? {
-        Reply::Changed(change) => Ok(change),
-        Reply::Done
-        | Reply::Agent(_)
-        | Reply::Session { .. }
-        | Reply::Accepted(_)
-        | Reply::Taken(_)
-        | Reply::Stage(_)
-        | Reply::Lease(_) => Err(Problem::new(Code::Internal, "nothing was changed")),
-    }
+    let change = caller.hub.execute(change).await?;
+    Ok(gateway::changed(change).respond(StatusCode::OK))
 }
 
 /// Says which of the last decisions another policy would have made differently.
-async fn attempt(caller: &Caller, policy: Policy, last: usize) -> Result<Response, Problem> {
-    let tried = caller.hub.call(move |turn| {
-        let broker = turn.broker();
-        let (differences, count) = broker.try_policy_on(&policy, last);
-        let changed: Vec<String> = differences.iter().map(|difference| told(broker, difference)).collect();
-        Ok((changed, count))
-    });
-    let (changed, count) = tried.await?;
-    let answer = Answer::new().flag("valid", true).number("decisions", count as u64);
+async fn attempt(caller: &Caller, policy: &Policy, last: usize) -> Result<Response, Problem> {
+    let decisions = caller.hub.query(RecentDecisions { max: last }).await?;
+    let changed = decisions.iter().filter_map(|decision| difference(policy, decision));
+    let answer = Answer::new().flag("valid", true).number("decisions", decisions.len() as u64);
     Ok(answer.list("changed", changed).respond(StatusCode::OK))
 }
 
-fn told(broker: &Broker, difference: &Difference<'_>) -> String {
-    Answer::new()
-        .text("at", &difference.at.timestamp().to_string())
-        .text("task", difference.task)
-        .maybe("agent", difference.agent.map(|agent| broker.called(agent)))
-        .text("was", difference.was.name())
-        .text("would_be", difference.would_be.name())
-        .text("why", &difference.why)
-        .end()
+/// Writes a decision that another policy would have made differently.
+fn difference(policy: &Policy, decision: &PolicyDecision) -> Option<String> {
+    let (would_be, why) = match policy.judge(&decision.ask) {
+        Verdict::Go { .. } => (Outcome::Go, String::new()),
+        Verdict::Gate { why, .. } => (Outcome::Gate, why),
+        Verdict::Refuse { why } => (Outcome::Refuse, why),
+    };
+    let answer = Answer::new()
+        .text("at", &decision.at.timestamp().to_string())
+        .text("task", &decision.task)
+        .maybe("agent", decision.agent.as_deref())
+        .text("was", decision.outcome.name())
+        .text("would_be", would_be.name())
+        .text("why", &why);
+    (would_be != decision.outcome).then(|| answer.end())
 }
 
-fn written(broker: &Broker) -> String {
-    let policy = broker.policy();
-    let document = std::str::from_utf8(policy.document).ok().filter(|document| !document.is_empty());
+fn written(policy: &PolicyDetails) -> String {
+    let document = std::str::from_utf8(&policy.document).ok().filter(|document| !document.is_empty());
     Answer::new()
         .raw("policy", document.unwrap_or("null"))
         .number("version", policy.version.into())

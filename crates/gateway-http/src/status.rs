@@ -3,6 +3,7 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
+use broker::Totals;
 use gateway::{Hub, Principal, Problem};
 
 use gateway::Answer;
@@ -56,7 +57,7 @@ pub(crate) async fn me(caller: Caller) -> Result<Response, Problem> {
 
 /// Counts what the bus holds.
 pub(crate) async fn bus(caller: Caller) -> Result<Response, Problem> {
-    let counts = caller.hub.call(|turn| Ok(turn.broker().counts())).await?;
+    let counts = caller.hub.query(Totals).await?;
     let (position, durable) = (caller.hub.history().position(), caller.hub.node().durable());
     let history = Answer::new()
         .number("applied", position.applied.0)

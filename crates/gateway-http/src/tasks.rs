@@ -3,6 +3,7 @@
 use axum::extract::RawQuery;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
+use broker::query::tasks::FindTask;
 use gateway::tasks::{Claim, Claimed, Deed, Done, List, TaskShown, unknown};
 use gateway::{Answer, At, Body, Caller, Problem, Query};
 use json::Value;
@@ -12,8 +13,7 @@ use crate::messages;
 /// Lists tasks.
 pub(crate) async fn list(caller: Caller, RawQuery(query): RawQuery) -> Result<Response, Problem> {
     let list = List::read(&caller, Query(query.as_deref()))?;
-    let hub = caller.hub.clone();
-    let page = hub.call(move |turn| Ok(list.look(turn, &caller))).await?;
+    let page = list.look(&caller).await?;
     let next = page.next.map_or(Value::Null, |next| Value::from(u64::from(next)));
     Ok(Answer::new().list("tasks", page.tasks).value("next", &next).respond(StatusCode::OK))
 }
@@ -101,12 +101,7 @@ pub(crate) async fn act(
 }
 
 async fn look(caller: &Caller, id: String) -> Result<TaskShown, Problem> {
-    let principal = caller.principal.clone();
-    caller
-        .hub
-        .call(move |turn| {
-            let view = turn.broker().look_at_task(&id).ok_or_else(|| unknown(&id))?;
-            Ok(TaskShown::of(turn.broker(), &view, &principal))
-        })
-        .await
+    let wanted = FindTask { id: id.as_str().into(), number: None, readers: caller.principal.agents() };
+    let task = caller.hub.query(wanted).await?.ok_or_else(|| unknown(&id))?;
+    Ok(TaskShown::new(task, &caller.principal))
 }

@@ -6,8 +6,6 @@ use broker::{AgentKey, Broker, TaskView};
 use gateway::{Hub, Problem, Sending};
 use message::{Address, Kind, TaskId, TopicName};
 
-/// Tasks that are looked at in search of the one for which an id stands in.
-const LOOK_MAX: usize = 10_000;
 /// Digits at the end of an id that stands in; those that a ledger gives out are shorter.
 const STAND_IN_DIGITS: usize = 15;
 
@@ -51,10 +49,13 @@ pub(crate) async fn pass_on(hub: &Hub, sending: &mut Sending) -> Result<(), Prob
 
 /// Finds a task by its name, or by the id that stands in for it in wires.
 pub(crate) fn find<'b>(broker: &'b Broker, id: &str) -> Option<TaskView<'b>> {
-    let stands_for = |task: &TaskView<'_>| dialect_wire::task_id(task.id) == id;
-    let number = id.rsplit('.').next().unwrap_or_default();
-    let tasks = broker.tasks(0).take(if number.len() >= STAND_IN_DIGITS { LOOK_MAX } else { 0 });
-    broker.look_at_task(id).or_else(|| tasks.into_iter().find(stands_for))
+    broker.look_at_task(id).or_else(|| broker.task_by_number(stand_in(id)?))
+}
+
+/// Returns the number by which an id stands in for the name of a task.
+pub(crate) fn stand_in(id: &str) -> Option<u64> {
+    let number = id.strip_prefix("0.0.").filter(|number| number.len() == STAND_IN_DIGITS)?;
+    number.parse().ok()
 }
 
 /// Returns who asked for a task and who has it, as far as they are there and are not the one who speaks.

@@ -1,15 +1,18 @@
 //! An agent's inbox: looking settles nothing, saying what was processed does.
 
+use std::collections::HashSet;
+
 use axum::extract::RawQuery;
 use axum::http::StatusCode;
 use axum::response::Response;
-use broker::{AgentKey, Command, Refusal, Reply, WaitingView};
+use broker::query::messages::{SentAs, Unread};
+use broker::{AgentKey, Command, Refusal, Reply, Request, Settle, Settled, WaitingView};
 use dialect::Name;
 use gateway::letters::{self, BYTES_MAX};
 use gateway::{Answer, At, Body, Caller, Code, Hub, Named, Problem, Query};
 use json::Limits;
 use message::{MessageId, Stage};
-use node::{CallError, Turn};
+use node::CallError;
 
 const LIMIT_DEFAULT: u64 = 100;
 const LIMIT_MAX: u64 = 1_000;
@@ -17,6 +20,8 @@ const LIMIT_MAX: u64 = 1_000;
 const LOOK_MAX: usize = 10_000;
 /// Ids in one request.
 const IDS_MAX: usize = 1_000;
+/// Senders and ids that are looked up together in search of a message.
+const SENT_MAX: usize = 10_000;
 /// Messages that are read at a time in search of an id.
 const READ_MAX: usize = 100;
 /// By which the receipt says that a message was processed.
@@ -65,21 +70,22 @@ pub(crate) async fn processed(caller: Caller, At(name): At<String>, body: Body) 
     }
     let ids: Vec<String> = ids.into_iter().map(str::to_owned).collect();
     let named = by_wire_id(&caller.hub, &agent, &ids).await?;
-    let key = agent.key;
-    let results = caller.hub.call(move |turn| {
-        let each = ids.into_iter().zip(named).map(|(id, message)| {
-            let stage = message.map_or(Ok(None), |message| process(turn, key, message))?;
-            Ok(result(&id, stage))
-        });
-        each.collect::<Result<Vec<String>, Problem>>()
+    let agent = agent.key;
+    let process = |message: MessageId| Command::Process { agent, message, by: BY.into() };
+    let commands = named.iter().flatten().copied().map(process).collect();
+    let mut outcomes = caller.hub.node().execute_all(commands).await?.into_iter();
+    let results = ids.iter().zip(named).map(|(id, message)| {
+        let outcome = message.and_then(|_| outcomes.next());
+        let stage = outcome.map_or(Ok(None), stage)?;
+        Ok(result(id, stage))
     });
-    Ok(Answer::new().list("results", results.await?).respond(StatusCode::OK))
+    let results = results.collect::<Result<Vec<String>, Problem>>()?;
+    Ok(Answer::new().list("results", results).respond(StatusCode::OK))
 }
 
 /// Returns what waits for an agent, in the order of its inbox, and how many more there are.
 async fn waiting(hub: &Hub, agent: &Named) -> Result<(Vec<WaitingView>, u64), Problem> {
-    let key = agent.key;
-    hub.call(move |turn| Ok(turn.broker().unread(key, turn.wall(), LOOK_MAX))).await
+    hub.query(Unread { agent: agent.key, max: LOOK_MAX }).await
 }
 
 /// Finds the message of each id: our own, or the wire's.
@@ -89,7 +95,14 @@ async fn by_wire_id(hub: &Hub, agent: &Named, ids: &[String]) -> Result<Vec<Opti
         return Ok(found);
     }
     let (waiting, _) = waiting(hub, agent).await?;
-    for page in waiting.chunks(READ_MAX) {
+    // Most wires have the id under which they were sent, and only those are read first.
+    let sent = sent_as(hub, &waiting, ids).await?;
+    let (likely, others): (Vec<WaitingView>, Vec<WaitingView>) =
+        waiting.into_iter().partition(|view| sent.contains(&view.id));
+    for page in likely.chunks(READ_MAX).chain(others.chunks(READ_MAX)) {
+        if found.iter().all(Option::is_some) {
+            break;
+        }
         for (view, wire) in letters::shown(hub, page, Name::Wire, u64::MAX)? {
             let Ok(document) = json::parse_str(&wire.text, Limits::DOCUMENT) else { continue };
             let Some(wire_id) = document.as_object().map(dialect_wire::wire_id) else { continue };
@@ -103,21 +116,25 @@ async fn by_wire_id(hub: &Hub, agent: &Named, ids: &[String]) -> Result<Vec<Opti
     Ok(found)
 }
 
-/// Settles one message; nothing if the agent has nothing to do with it.
-fn process(turn: &mut Turn<'_>, agent: AgentKey, message: MessageId) -> Result<Option<Stage>, Problem> {
-    match turn.execute(&Command::Process { agent, message, by: BY.into() }) {
-        Ok(Reply::Stage(stage)) => Ok(Some(stage)),
+/// Returns the messages that those whose messages wait have sent under these ids.
+async fn sent_as(hub: &Hub, waiting: &[WaitingView], ids: &[String]) -> Result<HashSet<MessageId>, Problem> {
+    let senders: HashSet<AgentKey> = waiting.iter().map(|view| view.from).collect();
+    let sent = senders.iter().flat_map(|from| ids.iter().map(|id| (*from, id.as_str().into())));
+    let sent: Vec<_> = sent.take(SENT_MAX).collect();
+    let mut found = HashSet::new();
+    for some in sent.chunks(IDS_MAX) {
+        found.extend(hub.query(SentAs { sent: some.to_vec() }).await?.into_iter().flatten());
+    }
+    Ok(found)
+}
+
+/// Returns how far a message has come that was to be settled; nothing if the agent has nothing to do with it.
+fn stage(outcome: Result<Reply, CallError>) -> Result<Option<Stage>, Problem> {
+    match outcome.map(Settle::answer) {
+        Ok(Some(Settled::Stage(stage))) => Ok(Some(stage)),
         Err(CallError::Refused(Refusal::UnknownMessage)) => Ok(None),
         Err(error) => Err(error.into()),
-        Ok(
-            Reply::Done
-            | Reply::Agent(_)
-            | Reply::Session { .. }
-            | Reply::Accepted(_)
-            | Reply::Taken(_)
-            | Reply::Lease(_)
-            | Reply::Changed(_),
-        ) => Err(Problem::new(Code::Internal, "nothing was settled")),
+        Ok(Some(Settled::Lease(_) | Settled::Done) | None) => Err(CallError::Unexpected.into()),
     }
 }
 

@@ -5,6 +5,7 @@ use axum::extract::{RawQuery, Request};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use broker::AgentKey;
+use broker::query::records::ReferringRecords;
 use futures_util::StreamExt;
 use gateway::{Answer, Principal, Query};
 use message::Seq;
@@ -15,6 +16,8 @@ use crate::store::{BLOB_BYTES_MAX, Stored};
 use crate::visitor::{Caller, Repo, Visitor};
 
 const OCTETS: &str = "application/octet-stream";
+/// Records that are looked at together in search of one that may be read.
+const RECORDS_MAX: usize = 256;
 /// Bytes of a media type.
 const MIME_BYTES_MAX: usize = 255;
 
@@ -71,20 +74,20 @@ async fn may_read(visitor: &Visitor, repo: &Repo, blob: broker::Digest) -> Resul
     if visitor.principal.as_ref().is_some_and(|principal| principal.acts_as(repo.key)) {
         return Ok(true);
     }
-    let agent = repo.key;
-    let found = visitor.hub.call(move |turn| {
-        let broker = turn.broker();
-        let referring = broker.referring(agent, blob);
-        let places = referring.filter_map(|(collection, key)| {
-            Some((collection.to_owned(), broker.record(agent, collection, key)?.body))
+    let mut after = None;
+    loop {
+        let page = ReferringRecords { repo: repo.key, blob, after, max: RECORDS_MAX };
+        let records = visitor.hub.query(page).await?;
+        let places: Vec<Seq> = records.iter().map(|record| record.body).collect();
+        let mut bodies = records.iter().zip(visitor.hub.node().bodies_in_turn(&places));
+        let is_readable = bodies.any(|(record, body)| {
+            body.is_ok_and(|body| visitor.may_read(repo.key, &record.collection, &body))
         });
-        Ok(places.collect::<Vec<_>>())
-    });
-    let found = found.await?;
-    let places: Vec<Seq> = found.iter().map(|(_, place)| *place).collect();
-    let mut records = found.iter().zip(visitor.hub.node().bodies_in_turn(&places));
-    Ok(records
-        .any(|((collection, _), body)| body.is_ok_and(|body| visitor.may_read(repo.key, collection, &body))))
+        if is_readable || records.len() < RECORDS_MAX {
+            return Ok(is_readable);
+        }
+        after = records.last().map(|last| (last.collection.clone(), last.key.clone()));
+    }
 }
 
 /// Answers with the bytes, in a way in which no browser takes them for a page of ours.

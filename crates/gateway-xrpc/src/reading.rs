@@ -5,6 +5,7 @@ use axum::extract::RawQuery;
 use axum::http::StatusCode;
 use axum::response::Response;
 use broker::Digest;
+use broker::query::records::{Collections, FindRecord, RecordPage, RecordPlace};
 use gateway::letters::{self, BYTES_MAX};
 use gateway::{Answer, Query};
 use message::Seq;
@@ -18,13 +19,6 @@ const LIMIT: u64 = 50;
 const LIMIT_MAX: u64 = 100;
 /// Records that are looked at for one answer, where most are not for whoever asks.
 const LOOKED_MAX: usize = 5_000;
-
-/// A record as it was found.
-struct Found {
-    key: String,
-    cid: Digest,
-    body: Seq,
-}
 
 /// Which records of a collection are wanted.
 struct Page {
@@ -46,21 +40,17 @@ pub(crate) async fn get(visitor: Visitor, RawQuery(query): RawQuery) -> Result<R
     let repo = visitor.repo(&named)?;
     let uri = format!("at://{}/{collection}/{key}", repo.did);
     let missing = || Refused::named("RecordNotFound", format!("Could not locate record: {uri}"));
-    let (agent, in_collection, with_key) = (repo.key, collection.clone(), key.clone());
-    let found = visitor.hub.call(move |turn| {
-        let record = turn.broker().record(agent, &in_collection, &with_key);
-        Ok(record.map(|record| (record.cid, record.body)))
-    });
-    let (digest, place) = found.await?.ok_or_else(missing)?;
-    if wanted.is_some_and(|wanted| wanted != digest) {
+    let record = FindRecord { repo: repo.key, collection: collection.clone(), key };
+    let found = visitor.hub.query(record).await?.ok_or_else(missing)?;
+    if wanted.is_some_and(|wanted| wanted != found.cid) {
         return Err(missing());
     }
-    let body = letters::bodies(&visitor.hub, &[place])?.pop().unwrap_or_default();
+    let body = letters::bodies(&visitor.hub, &[found.body])?.pop().unwrap_or_default();
     if !visitor.may_read(repo.key, &collection, &body) {
         return Err(missing());
     }
     let value = text(&visitor, &body).ok_or_else(missing)?;
-    Ok(entry(&uri, &cid_of(digest), &value).respond(StatusCode::OK))
+    Ok(entry(&uri, &cid_of(found.cid), &value).respond(StatusCode::OK))
 }
 
 /// Lists the records of a collection, the newest keys first; fewer than were asked for if they are large.
@@ -89,7 +79,7 @@ pub(crate) async fn list(visitor: Visitor, RawQuery(query): RawQuery) -> Result<
             }
             let body = body?;
             looked += 1;
-            last = Some(record.key.clone());
+            last = Some(record.key.to_string());
             if visitor.may_read(repo.key, &page.collection, &body)
                 && let Some(value) = text(&visitor, &body)
             {
@@ -113,11 +103,7 @@ pub(crate) async fn describe(visitor: Visitor, RawQuery(query): RawQuery) -> Res
     identifier("repo", &named)?;
     let nobody = |_| Refused::named("RepoNotFound", format!("Could not find user: {named}"));
     let repo = visitor.repo(&named).map_err(nobody)?;
-    let agent = repo.key;
-    let found = visitor
-        .hub
-        .call(move |turn| Ok(turn.broker().collections(agent).map(str::to_owned).collect::<Vec<_>>()));
-    let mut collections = found.await?;
+    let mut collections = visitor.hub.query(Collections { repo: repo.key }).await?;
     collections.retain(|collection| visitor.principal.is_some() || visitor.door.is_public(collection));
     let known_as = format!("at://{}", repo.handle);
     let did_doc = Answer::new()
@@ -131,24 +117,15 @@ pub(crate) async fn describe(visitor: Visitor, RawQuery(query): RawQuery) -> Res
 
 impl Page {
     /// Fetches the next records behind the cursor.
-    async fn fetch(&self, visitor: &Visitor, repo: &Repo) -> Result<Vec<Found>, Refused> {
-        let (agent, collection, cursor) = (repo.key, self.collection.clone(), self.cursor.clone());
-        let (ascending, limit) = (self.ascending, self.limit);
-        let found = visitor.hub.call(move |turn| {
-            let cursor = cursor.as_deref();
-            let (after, before) = if ascending { (cursor, None) } else { (None, cursor) };
-            let records = turn.broker().records(agent, &collection, after, before);
-            let found = |record: broker::RecordView<'_>| Found {
-                key: record.key.to_owned(),
-                cid: record.cid,
-                body: record.body,
-            };
-            Ok(match ascending {
-                true => records.take(limit).map(found).collect(),
-                false => records.rev().take(limit).map(found).collect::<Vec<_>>(),
-            })
-        });
-        Ok(found.await?)
+    async fn fetch(&self, visitor: &Visitor, repo: &Repo) -> Result<Vec<RecordPlace>, Refused> {
+        let page = RecordPage {
+            repo: repo.key,
+            collection: self.collection.clone(),
+            cursor: self.cursor.clone(),
+            ascending: self.ascending,
+            max: self.limit,
+        };
+        Ok(visitor.hub.query(page).await?)
     }
 }
 

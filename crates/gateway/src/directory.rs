@@ -5,18 +5,21 @@
 
 use std::collections::HashMap;
 
-use broker::{AgentKey, AgentView, Time};
+use broker::query::agents::RegisteredAgent;
+use broker::{AgentKey, Time};
 use dialect::{Name, Names};
-use message::AgentName;
+use message::{AgentName, Seq};
 
 use crate::{Denied, Principal, Profile, Speaker, Token};
 
 /// Agents by name, and what they are called elsewhere.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Directory {
     agents: HashMap<AgentName, Listed>,
     by_key: HashMap<AgentKey, AgentName>,
     names: Names,
+    /// Up to which event what is listed of an agent is true, for those that changed since the start.
+    versions: HashMap<AgentName, Seq>,
 }
 
 /// What is looked up of an agent.
@@ -30,16 +33,36 @@ pub struct Listed {
     pub profile: Profile,
 }
 
+impl Listed {
+    /// Reads what is looked up of an agent, and its name.
+    pub fn of(agent: &RegisteredAgent) -> Option<(AgentName, Self)> {
+        let name = agent.name.parse().ok()?;
+        let profile = Profile::read(&agent.profile);
+        Some((name, Listed { key: agent.agent, dialect: agent.dialect, profile }))
+    }
+}
+
 impl Directory {
+    /// Notes an agent as it was when an event had happened; nothing if it is gone. What was read before something that
+    /// is noted already is left out.
+    pub fn refresh(&mut self, name: &AgentName, listed: Option<Listed>, version: Seq) {
+        if self.versions.get(name).is_some_and(|noted| *noted > version) {
+            return;
+        }
+        self.versions.insert(name.clone(), version);
+        match listed {
+            Some(listed) => self.set(name.clone(), listed),
+            None => self.remove(name),
+        }
+    }
+
     /// Notes an agent as it is now.
-    pub fn set(&mut self, view: &AgentView<'_>) {
-        let Ok(name) = view.name.parse::<AgentName>() else { return };
-        let profile = Profile::read(view.profile);
+    pub fn set(&mut self, name: AgentName, listed: Listed) {
         self.names.remove(name.as_str());
         // The registry sees to it that aliases are nobody else's.
-        drop(self.names.add(profile.identity(name.clone())));
-        self.by_key.insert(view.agent, name.clone());
-        self.agents.insert(name, Listed { key: view.agent, dialect: view.dialect, profile });
+        drop(self.names.add(listed.profile.identity(name.clone())));
+        self.by_key.insert(listed.key, name.clone());
+        self.agents.insert(name, listed);
     }
 
     /// Forgets an agent.
@@ -51,6 +74,11 @@ impl Directory {
     /// Returns the name of an agent; who is gone keeps its name.
     pub fn name_of(&self, agent: AgentKey) -> Option<&AgentName> {
         self.by_key.get(&agent)
+    }
+
+    /// Returns the agents that speak a language.
+    pub fn speaking(&self, dialect: Name) -> impl Iterator<Item = &Listed> {
+        self.agents.values().filter(move |listed| listed.dialect == dialect)
     }
 
     /// Tells whether an agent is there.

@@ -1,13 +1,15 @@
 //! The hub: what every door has at hand.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
-use broker::{AgentKey, Command, Door, Reply};
+use broker::query::agents::{FindRegistered, RegistryPage};
+use broker::query::work::StateVersion;
+use broker::{AgentKey, Command, Door, OpenSession, Query, Request};
 use dialect::Name;
 use history::{History, HistoryError};
 use json::Limits;
-use message::AgentName;
+use message::{AgentName, Seq};
 use node::{CallError, Durations, Node, Turn};
 use tokio::sync::watch;
 
@@ -15,14 +17,16 @@ use crate::channels::Channels;
 use crate::lexicons::Lexicons;
 use crate::pollers::{self, Pollers};
 use crate::{
-    Code, Connections, Denied, Directory, OpenConnection, Principal, Problem, RateLimits, Rates, Reading,
-    SealKey, Token, TokenHash, Who,
+    Code, Connections, Denied, Directory, Listed, OpenConnection, Principal, Problem, RateLimits, Rates,
+    Reading, SealKey, Token, TokenHash, Who,
 };
 
 /// How long the history is waited for when only it can answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Large answers to one agent that it has not read, at most.
 const UNREAD_MAX: usize = 16;
+/// Agents that are read from the registry at a time.
+pub const AGENTS_MAX: usize = 500;
 /// How the handle ends that stands in for an agent without one.
 const STAND_IN: &str = ".agent.invalid";
 
@@ -76,10 +80,15 @@ struct Inner {
     connections: Arc<Connections>,
     /// Large answers that were not read yet.
     unread: Arc<Connections>,
-    directory: RwLock<Directory>,
+    /// Readers take the shared copy and let go of the lock at once.
+    directory: RwLock<Arc<Directory>>,
     lexicons: Lexicons,
     /// How often the registry changed.
     changes: watch::Sender<u64>,
+    /// The last event that changed the shared state, while somebody follows it.
+    state_version: watch::Sender<Seq>,
+    /// Whether a task looks for changes of the shared state.
+    is_state_watched: Mutex<bool>,
     stopping: watch::Sender<bool>,
     answered: Durations,
     pollers: Pollers,
@@ -94,12 +103,7 @@ impl Hub {
         authority: Authority,
         limits: HubLimits,
     ) -> Result<Self, CallError> {
-        let directory = node.call(|turn| {
-            let mut directory = Directory::default();
-            turn.broker().agents().for_each(|agent| directory.set(&agent));
-            directory
-        });
-        let directory = RwLock::new(directory.await?);
+        let directory = RwLock::new(Arc::new(read_directory(&node).await?));
         let hub = Hub {
             inner: Arc::new(Inner {
                 rates: Rates::new(limits.rates),
@@ -112,6 +116,8 @@ impl Hub {
                 directory,
                 lexicons: Lexicons::default(),
                 changes: watch::Sender::new(0),
+                state_version: watch::Sender::new(Seq(0)),
+                is_state_watched: Mutex::new(false),
                 stopping: watch::Sender::new(false),
                 answered: Durations::default(),
                 pollers: Pollers::default(),
@@ -229,6 +235,17 @@ impl Hub {
         self.inner.changes.subscribe()
     }
 
+    /// Returns a handle that tells when the shared state has changed. One task looks for all who wait, and only while
+    /// somebody does.
+    pub fn state_changes(&self) -> watch::Receiver<Seq> {
+        let receiver = self.inner.state_version.subscribe();
+        let mut is_watched = self.inner.is_state_watched.lock().unwrap_or_else(PoisonError::into_inner);
+        if !std::mem::replace(&mut *is_watched, true) {
+            tokio::spawn(watch_state(Arc::downgrade(&self.inner)));
+        }
+        receiver
+    }
+
     /// Returns a handle by which it can be waited for that the bus stops.
     pub fn stopping(&self) -> watch::Receiver<bool> {
         self.inner.stopping.subscribe()
@@ -248,6 +265,22 @@ impl Hub {
         let called = self.inner.node.call(work).await;
         self.inner.answered.add(self.inner.node.steady().saturating_sub(begun));
         called.map_err(Problem::from)?
+    }
+
+    /// Executes a command, and answers when everything that the answer was computed from is durable.
+    pub async fn execute<R: Request>(&self, request: R) -> Result<R::Answer, Problem> {
+        let begun = self.inner.node.steady();
+        let answer = self.inner.node.execute(request).await;
+        self.inner.answered.add(self.inner.node.steady().saturating_sub(begun));
+        answer.map_err(Problem::from)
+    }
+
+    /// Looks at the state, and answers when everything that was seen is durable.
+    pub async fn query<Q: Query>(&self, query: Q) -> Result<Q::Answer, Problem> {
+        let begun = self.inner.node.steady();
+        let answer = self.inner.node.query(query).await;
+        self.inner.answered.add(self.inner.node.steady().saturating_sub(begun));
+        answer.map_err(Problem::from)
     }
 
     /// Waits until the history knows of everything that is durable now, when only it can answer.
@@ -284,10 +317,10 @@ impl Hub {
             return;
         }
         let hub = self.clone();
-        self.inner.node.note_with(move |turn| {
-            let opened = turn.execute(&Command::OpenSession { agent, door: Door::Poll });
-            if let Ok(Reply::Session { session, .. }) = opened {
-                hub.inner.pollers.name(agent, session);
+        tokio::spawn(async move {
+            // An agent that is gone has no session.
+            if let Ok(opened) = hub.inner.node.execute(OpenSession { agent, door: Door::Poll }).await {
+                hub.inner.pollers.name(agent, opened.session);
             }
         });
     }
@@ -300,7 +333,7 @@ impl Hub {
                 tokio::time::sleep(pollers::IDLE / 10).await;
                 let Some(inner) = inner.upgrade() else { return };
                 for session in inner.pollers.forget(inner.node.steady()) {
-                    inner.node.note_with(move |turn| drop(turn.execute(&Command::CloseSession { session })));
+                    inner.node.note(Command::CloseSession { session });
                 }
             }
         });
@@ -391,21 +424,61 @@ impl Hub {
 
     /// Looks an agent up again in the registry, before its change is answered.
     pub async fn refresh(&self, name: AgentName) -> Result<(), Problem> {
-        let hub = self.clone();
-        self.call(move |turn| {
-            let view = turn.broker().agent(name.as_str()).and_then(|agent| turn.broker().look_at(agent));
-            let mut directory = hub.inner.directory.write().unwrap_or_else(PoisonError::into_inner);
-            match view {
-                Some(view) => directory.set(&view),
-                None => directory.remove(&name),
-            }
-            hub.inner.changes.send_modify(|count| *count += 1);
-            Ok(())
-        })
-        .await
+        let (agent, version) = self.query(FindRegistered { name: name.clone() }).await?;
+        let listed = agent.as_ref().and_then(Listed::of).map(|(_, listed)| listed);
+        {
+            let mut directory = self.inner.directory.write().unwrap_or_else(PoisonError::into_inner);
+            // Whoever reads a document now goes on with the directory that it has.
+            Arc::make_mut(&mut directory).refresh(&name, listed, version);
+        }
+        self.inner.changes.send_modify(|count| *count += 1);
+        Ok(())
+    }
+
+    /// Returns the directory as it is now.
+    pub fn directory(&self) -> Arc<Directory> {
+        Arc::clone(&self.inner.directory.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn with_directory<R>(&self, work: impl FnOnce(&Directory) -> R) -> R {
-        work(&self.inner.directory.read().unwrap_or_else(PoisonError::into_inner))
+        work(&self.directory())
+    }
+}
+
+/// Tells those who follow the shared state when it has changed, until nobody follows it.
+async fn watch_state(inner: Weak<Inner>) {
+    let Some(mut durable) = inner.upgrade().map(|inner| inner.node.watch_durable()) else { return };
+    loop {
+        let Some(hub) = inner.upgrade() else { return };
+        {
+            let mut is_watched = hub.is_state_watched.lock().unwrap_or_else(PoisonError::into_inner);
+            if hub.state_version.receiver_count() == 0 {
+                *is_watched = false;
+                return;
+            }
+        }
+        durable.mark_unchanged();
+        let Ok(version) = hub.node.query(StateVersion).await else { return };
+        hub.state_version.send_if_modified(|known| std::mem::replace(known, version) != version);
+        drop(hub);
+        if durable.changed().await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Reads the registry, page by page.
+async fn read_directory(node: &Node) -> Result<Directory, CallError> {
+    let mut directory = Directory::default();
+    let mut after = None;
+    loop {
+        let (agents, next) = node.query(RegistryPage { after, max: AGENTS_MAX }).await?;
+        for (name, listed) in agents.iter().filter_map(Listed::of) {
+            directory.set(name, listed);
+        }
+        after = next;
+        if after.is_none() {
+            return Ok(directory);
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Letters as their recipients get them: the document in the recipient's language, and what is needed to settle it.
 
 use crate::{Answer, Hub, Outgoing, OutgoingError, Problem, Stored};
+use broker::query::messages::Inbox;
 use broker::{AgentKey, Time, Tried, WaitingView};
 use bytes::Bytes;
 use dialect::Name;
@@ -61,8 +62,7 @@ pub async fn look(
     max: usize,
     bytes_max: u64,
 ) -> Result<(Vec<(WaitingView, Outgoing)>, u64), Problem> {
-    let looked = hub.call(move |turn| Ok(turn.broker().inbox(agent, turn.wall(), max)));
-    let (waiting, more) = looked.await?;
+    let (waiting, more) = hub.query(Inbox { agent, max }).await?;
     let shown = shown(hub, &waiting, to, bytes_max)?;
     let left_out = (waiting.len() - shown.len()) as u64;
     Ok((shown, more + left_out))

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use broker::AgentKey;
+use broker::query::records::RecordPage;
 use json::{Finding, Limits, Source, Value};
 use lexicon::{Catalog, Document, Purpose, Target, Verdict};
 use message::{Envelope, Message};
@@ -109,11 +110,22 @@ pub(crate) fn check_content(catalog: &Catalog, message: &Message) -> Vec<Finding
 impl Hub {
     /// Returns the operator's lexicons by their names, as they were written.
     pub async fn lexicon_texts(&self) -> Result<BTreeMap<String, String>, Problem> {
-        let found = self.call(|turn| {
-            let records = turn.broker().records(AgentKey::HUMAN, COLLECTION, None, None);
-            Ok(records.map(|record| (record.key.to_owned(), record.body)).collect::<Vec<_>>())
-        });
-        let (names, places): (Vec<String>, Vec<_>) = found.await?.into_iter().unzip();
+        let (mut names, mut places) = (Vec::new(), Vec::new());
+        loop {
+            let page = RecordPage {
+                repo: AgentKey::HUMAN,
+                collection: COLLECTION.to_owned(),
+                cursor: names.last().cloned(),
+                ascending: true,
+                max: LEXICONS_MAX,
+            };
+            let records = self.query(page).await?;
+            names.extend(records.iter().map(|record| record.key.to_string()));
+            places.extend(records.iter().map(|record| record.body));
+            if records.len() < LEXICONS_MAX {
+                break;
+            }
+        }
         let bodies = letters::bodies(self, &places)?;
         let texts = bodies.iter().map(|body| {
             let document = Envelope::open(body).map(|envelope| envelope.document).unwrap_or_default();

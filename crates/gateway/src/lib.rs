@@ -50,7 +50,7 @@ pub use code::{Code, Retry};
 pub use directory::{Directory, Listed};
 pub use doorway::{Doorway, Shapes, shaped};
 pub use guard::{has_much, refusal};
-pub use hub::{Authority, Hub, HubLimits};
+pub use hub::{AGENTS_MAX, Authority, Hub, HubLimits};
 pub use intake::{Asking, Incoming, IntakeError, Reading, receive};
 pub use outgoing::{Outgoing, OutgoingError, Stored, head, said, write};
 pub use posting::{TRACE, asking, changed, idempotency_key, post};

@@ -90,6 +90,16 @@ impl Principal {
         }
     }
 
+    /// Returns the agents that somebody acts as; none for the operator, who acts as every agent.
+    pub fn agents(&self) -> Vec<AgentKey> {
+        match self {
+            Principal::Operator | Principal::Anybody => Vec::new(),
+            Principal::Agent(speaker) => {
+                std::iter::once(speaker.key).chain(speaker.also.iter().copied()).collect()
+            }
+        }
+    }
+
     /// Tells whether somebody may send in the name of an agent. The operator has names of its own and takes no others.
     pub fn may_send_as(&self, agent: AgentKey) -> bool {
         match self {

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use broker::{AgentKey, Command, Door, Reply, SessionKey};
+use broker::{AgentKey, Command, Door, OpenSession, OpenedSession, SessionKey};
 use message::DeliveryId;
 use node::Wishes;
 use tokio::sync::watch;
@@ -166,21 +166,10 @@ impl Peer {
     pub async fn open(hub: &Hub, login: Login) -> Result<Self, Problem> {
         let connection = hub.count_connection(&login.principal)?;
         let agent = login.agent.key;
-        let opened =
-            hub.call(move |turn| Ok(turn.execute(&Command::OpenSession { agent, door: Door::Socket })?));
-        match opened.await? {
-            Reply::Session { session, number } => {
-                let session = Session { hub: hub.clone(), key: session };
-                Ok(Peer { login, session, number, _connection: connection })
-            }
-            Reply::Done
-            | Reply::Agent(_)
-            | Reply::Accepted(_)
-            | Reply::Taken(_)
-            | Reply::Stage(_)
-            | Reply::Lease(_)
-            | Reply::Changed(_) => Err(Problem::new(Code::Internal, "no connection was opened")),
-        }
+        let OpenedSession { session, number } =
+            hub.execute(OpenSession { agent, door: Door::Socket }).await?;
+        let session = Session { hub: hub.clone(), key: session };
+        Ok(Peer { login, session, number, _connection: connection })
     }
 
     /// Returns how letters are wanted over this connection.
@@ -207,7 +196,7 @@ impl Drop for Session {
     fn drop(&mut self) {
         let session = self.key;
         // A session that the node ended itself is gone already.
-        self.hub.node().note_with(move |turn| drop(turn.execute(&Command::CloseSession { session })));
+        self.hub.node().note(Command::CloseSession { session });
     }
 }
 
@@ -252,12 +241,10 @@ pub fn take_chunk(frames: &mut Frames, count: &mut Pings, mut each: impl FnMut(S
 
 /// Says that deliveries were never written.
 pub fn give_back(hub: &Hub, deliveries: Vec<(AgentKey, DeliveryId)>) {
-    hub.node().note_with(move |turn| {
-        for (agent, delivery) in deliveries {
-            // It may have ended meanwhile; then there is nothing to return.
-            drop(turn.execute(&Command::Return { agent, delivery }));
-        }
-    });
+    for (agent, delivery) in deliveries {
+        // It may have ended meanwhile; then there is nothing to return.
+        hub.node().note(Command::Return { agent, delivery });
+    }
 }
 
 /// Waits until the bus stops.

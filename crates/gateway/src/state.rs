@@ -8,13 +8,16 @@ mod follow;
 mod task;
 mod whole;
 
-pub use agent::{agent_status, is_offline};
+use agent::agent_status;
+pub use agent::is_offline;
 pub use change::StateUpdate;
 pub use follow::{Follower, Told};
-pub use task::{native_status, task_state};
+pub use task::native_status;
+use task::task_state;
 pub use whole::shared_state;
 
-use broker::{AllotmentView, Broker, Entity, Micros, Resource};
+use broker::query::work::{AllotmentDetails, EntityDetails, PolicyDetails};
+use broker::{Micros, Resource};
 use json::{Limits, Object, Value};
 
 use crate::Answer;
@@ -23,10 +26,9 @@ use crate::Answer;
 const NO_LIMIT: &str = r#"{"version":"","enabled_chains":[],"risk_thresholds":{"low":0.25,"high":0.6},"budget_limits":{"per_task":1000000000000,"per_agent":1000000000000,"total":1000000000000},"circuit_breaker_config":{"error_threshold":4294967295,"timeout_ms":1000000000000,"reset_timeout_ms":0}}"#;
 
 /// Writes the policy as a `PolicyState`: what it does not say is not limited.
-pub fn policy_state(broker: &Broker) -> String {
-    let document = broker.policy().document;
+fn policy_state(policy: &PolicyDetails) -> String {
     let mut all = object_of(NO_LIMIT.as_bytes());
-    let said = object_of(document);
+    let said = object_of(&policy.document);
     for (key, value) in said.iter() {
         match (all.get_mut(key).and_then(Value::as_object_mut), value.as_object()) {
             (Some(usual), Some(said)) => {
@@ -39,14 +41,14 @@ pub fn policy_state(broker: &Broker) -> String {
 }
 
 /// Writes an allotment as a `ResourceAllocation`.
-fn allocation(broker: &Broker, allotment: &AllotmentView<'_>) -> String {
+fn allocation(allotment: &AllotmentDetails) -> String {
     let figure = |amount: u64| match allotment.resource {
         Resource::Budget => Micros(amount).to_string(),
         Resource::Tokens | Resource::Cpu | Resource::Memory => amount.to_string(),
     };
     let expires = allotment.expires.map(|at| at.timestamp().to_string());
     Answer::with_capacity(192)
-        .text("agent_id", broker.called(allotment.agent))
+        .text("agent_id", &allotment.agent)
         .text("resource_type", allotment.resource.name())
         .raw("allocated", &figure(allotment.allocated))
         .raw("consumed", &figure(allotment.consumed))
@@ -55,16 +57,13 @@ fn allocation(broker: &Broker, allotment: &AllotmentView<'_>) -> String {
         .end()
 }
 
-/// Writes an entity of the shared state as it is now; nothing if it is not there.
-fn entity(turn: &node::Turn<'_>, entity: Entity, id: &str) -> Option<String> {
-    let broker = turn.broker();
+/// Writes an entity of the shared state as it is now.
+fn entity(entity: &EntityDetails) -> String {
     match entity {
-        Entity::Task => broker.look_at_task(id).map(|task| task_state(broker, &task, None)),
-        Entity::Agent => broker.agent(id).and_then(|agent| agent_status(turn, agent)),
-        Entity::Resource => {
-            broker.allotments().find(|allotment| allotment.id == id).map(|found| allocation(broker, &found))
-        }
-        Entity::Policy => Some(policy_state(broker)),
+        EntityDetails::Task(task) => task_state(task, None),
+        EntityDetails::Agent(agent) => agent_status(agent),
+        EntityDetails::Resource(allotment) => allocation(allotment),
+        EntityDetails::Policy(policy) => policy_state(policy),
     }
 }
 

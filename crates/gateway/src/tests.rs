@@ -1,5 +1,6 @@
 //! Tests of what the doors share.
 
+mod directories;
 mod documents;
 mod principals;
 mod rates;

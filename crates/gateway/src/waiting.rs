@@ -7,10 +7,12 @@ use crate::{Answer, Code, Hub, Outgoing, Problem, Stored, letters};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use broker::{AgentKey, Command};
+use broker::Command;
+use broker::query::messages::{DeliveryHolder, FindMessage, ReceiptOf};
 use hyper::body::{Frame, SizeHint};
 use message::{DeliveryId, Dialect, MessageId, Receipt, Stage};
 use node::{Awaited, Outcome};
+use tokio::runtime::Handle;
 
 /// By which the receipt says that a reply was handed to whom waited for it.
 const BY: &str = "http";
@@ -80,8 +82,7 @@ pub async fn nothing(hub: &Hub, receipt: Receipt, stage: Stage) -> Problem {
 
 /// Returns a receipt with what has become of the message meanwhile.
 async fn current(hub: &Hub, mut receipt: Receipt) -> Receipt {
-    let id = receipt.id;
-    if let Ok(Some(recipients)) = hub.call(move |turn| Ok(turn.broker().receipt(id))).await {
+    if let Ok(Some(recipients)) = hub.query(ReceiptOf { message: receipt.id }).await {
         receipt.recipients = recipients;
     }
     receipt
@@ -89,7 +90,7 @@ async fn current(hub: &Hub, mut receipt: Receipt) -> Receipt {
 
 /// Reads a reply in the language of the request.
 pub async fn read(hub: &Hub, id: MessageId, dialect: Dialect) -> Result<Reply, Problem> {
-    let view = hub.call(move |turn| Ok(turn.broker().look_into(id))).await?;
+    let view = hub.query(FindMessage { message: id }).await?;
     let view = view.ok_or_else(|| Problem::new(Code::UnknownMessage, "the reply is not at hand any more"))?;
     let body = letters::bodies(hub, &[view.body])?.pop().unwrap_or_default();
     let stored = Stored::now(&body, id);
@@ -131,16 +132,17 @@ impl Settle {
 
 impl Drop for Settle {
     fn drop(&mut self) {
-        let (delivery, is_given) = (self.delivery, self.is_given);
-        self.hub.node().note_with(move |turn| {
-            let agent = turn.broker().holder(delivery).unwrap_or(AgentKey::HUMAN);
-            let command = if is_given {
+        let (hub, delivery, is_given) = (self.hub.clone(), self.delivery, self.is_given);
+        // Without a runtime nobody is left to settle it; its lease ends by itself.
+        let Ok(runtime) = Handle::try_current() else { return };
+        runtime.spawn(async move {
+            // It may have ended meanwhile; then there is nothing to settle.
+            let Ok(Some(agent)) = hub.query(DeliveryHolder { delivery }).await else { return };
+            hub.node().note(if is_given {
                 Command::Ack { agent, delivery, by: BY.into() }
             } else {
                 Command::Return { agent, delivery }
-            };
-            // It may have ended meanwhile; then there is nothing to settle.
-            drop(turn.execute(&command));
+            });
         });
     }
 }

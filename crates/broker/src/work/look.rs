@@ -5,7 +5,7 @@ use std::ops::Bound;
 use message::{MessageId, PresenceState, Priority, Seq, TaskStatus};
 use smol_str::SmolStr;
 
-use super::{Blocker, Breaker, HandoffReason, Hold, Micros, Outcome, Policy, Resource, Step, Task, Verdict};
+use super::{Blocker, Breaker, HandoffReason, Hold, Micros, Policy, Resource, Step, Task};
 use crate::broker::Broker;
 use crate::known::Known;
 use crate::query::work::PolicyDecision;
@@ -144,17 +144,6 @@ pub struct PolicyView<'b> {
     pub document: &'b [u8],
     pub spent: Micros,
     pub reserved: Micros,
-}
-
-/// A decision that another policy would have made differently.
-#[derive(Clone, Debug)]
-pub struct Difference<'b> {
-    pub at: Time,
-    pub task: &'b str,
-    pub agent: Option<AgentKey>,
-    pub was: Outcome,
-    pub would_be: Outcome,
-    pub why: String,
 }
 
 impl Broker {
@@ -395,31 +384,5 @@ impl Broker {
             ask: judged.ask,
             outcome: judged.outcome,
         })
-    }
-
-    /// Returns which of the last decisions another policy would have made differently, the newest first, and how many
-    /// decisions that were.
-    pub fn try_policy(&self, policy: &Policy) -> (Vec<Difference<'_>>, usize) {
-        self.try_policy_on(policy, usize::MAX)
-    }
-
-    /// Returns the same of so many decisions at most.
-    pub fn try_policy_on(&self, policy: &Policy, last: usize) -> (Vec<Difference<'_>>, usize) {
-        let differences = self.work.judged.iter().rev().take(last).filter_map(|judged| {
-            let (would_be, why) = match policy.judge(&judged.ask) {
-                Verdict::Go { .. } => (Outcome::Go, String::new()),
-                Verdict::Gate { why, .. } => (Outcome::Gate, why),
-                Verdict::Refuse { why } => (Outcome::Refuse, why),
-            };
-            (would_be != judged.outcome).then_some(Difference {
-                at: judged.at,
-                task: &judged.task,
-                agent: judged.agent,
-                was: judged.outcome,
-                would_be,
-                why,
-            })
-        });
-        (differences.collect(), self.work.judged.len().min(last))
     }
 }

@@ -76,6 +76,56 @@ async fn members_get_what_goes_to_their_group_and_leave_it() {
     assert_eq!((odd.status, odd.get("/code").as_str()), (422, "not_a_group"), "{}", odd.text);
 }
 
+/// Returns the names of the agents in an answer, each with a comma behind it.
+fn names(answer: &doorstep::Answer) -> String {
+    let value = json::parse_str(&answer.text, json::Limits::DOCUMENT).unwrap();
+    let agents = value.get("agents").and_then(json::Value::as_array).unwrap();
+    agents.iter().map(|agent| format!("{},", agent.get("agent").unwrap().as_str().unwrap())).collect()
+}
+
+#[tokio::test]
+async fn agents_are_listed_page_by_page() {
+    let server = start().await;
+    let eve = server.agent("eve", "").await;
+    for name in ["ann", "bob", "cyd"] {
+        server.agent(name, "").await;
+    }
+    assert_eq!(server.call("DELETE", "/v1/agents/ann", Some(&server.operator), "").await.status, 200);
+    let all = server.call("GET", "/v1/agents", Some(&eve), "").await;
+    assert_eq!(names(&all), "human,system,runner,eve,bob,cyd,");
+    assert_eq!(all.get("/next"), "(absent)", "all at once is as it always was");
+    let (mut paged, mut path) = (String::new(), "/v1/agents?limit=4".to_owned());
+    loop {
+        let page = server.call("GET", &path, Some(&eve), "").await;
+        paged.push_str(&names(&page));
+        match page.get("/next").as_str() {
+            "null" | "(absent)" => break,
+            next => path = format!("/v1/agents?limit=4&after={next}"),
+        }
+    }
+    assert_eq!(paged, names(&all));
+    let behind = server.call("GET", "/v1/agents?after=ann", Some(&eve), "").await;
+    assert_eq!(names(&behind), "bob,cyd,", "one that is gone keeps its place");
+    let unknown = server.call("GET", "/v1/agents?after=zed", Some(&eve), "").await;
+    assert_eq!((unknown.status, unknown.get("/code").as_str()), (404, "unknown_agent"), "{}", unknown.text);
+}
+
+#[tokio::test]
+async fn a_list_of_several_pages_is_streamed() {
+    let server = start().await;
+    for name in ["ann", "bob", "cyd", "dan"] {
+        server.agent(name, "").await;
+    }
+    assert_eq!(server.call("DELETE", "/v1/agents/dan", Some(&server.operator), "").await.status, 200);
+    let whole = server.call("GET", "/v1/agents", Some(&server.operator), "").await;
+    for max in 1..8 {
+        let caller = gateway::Caller { hub: server.hub.clone(), principal: gateway::Principal::Operator };
+        let streamed = crate::agents::all(caller, None, max).await.unwrap();
+        let streamed = axum::body::to_bytes(streamed.into_body(), usize::MAX).await.unwrap();
+        assert_eq!(String::from_utf8_lossy(&streamed), whole.text, "{max} at a time");
+    }
+}
+
 #[tokio::test]
 async fn signs_of_life_are_noted_and_not_delivered() {
     let server = start().await;

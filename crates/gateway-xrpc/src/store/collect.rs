@@ -7,6 +7,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use atproto_syntax::Cid;
+use broker::query::records::AreReferredTo;
 use broker::{AgentKey, Digest};
 use gateway::Hub;
 use tokio::task::spawn_blocking;
@@ -109,12 +110,15 @@ async fn unused(hub: &Hub, listed: Vec<Listed>) -> Option<Vec<Listed>> {
             Some((hub.key_of(&listed.agent)?, digest))
         })
         .collect();
-    let found = hub.call(move |turn| {
-        let is_unused = |(agent, digest)| turn.broker().referring(agent, digest).next().is_none();
-        Ok(asked.into_iter().map(|asked| asked.is_some_and(is_unused)).collect::<Vec<bool>>())
-    });
-    let found = found.await.ok()?;
+    let blobs = asked.iter().copied().flatten().collect();
+    let mut are_used = hub.query(AreReferredTo { blobs }).await.ok()?.into_iter();
+    let is_unused = asked.iter().map(|asked| asked.is_some() && are_used.next() == Some(false));
     Some(
-        listed.into_iter().zip(found).filter(|(_, is_unused)| *is_unused).map(|(listed, _)| listed).collect(),
+        listed
+            .into_iter()
+            .zip(is_unused)
+            .filter(|(_, is_unused)| *is_unused)
+            .map(|(listed, _)| listed)
+            .collect(),
     )
 }

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use broker::query::records::{LastTick, WrittenRecords};
 use broker::{RecordName, WrittenRecord};
 use gateway::Problem;
 use message::Seq;
@@ -43,7 +44,7 @@ impl Kept {
         let first = visitor.hub.node().log_first();
         let Some(after) = cursor.filter(|_| first > Seq(1) && place.0 < first.0) else { return Ok(None) };
         // What is written from now on is in the log.
-        let last = visitor.hub.call(|turn| Ok(turn.broker().last_tick())).await?;
+        let last = visitor.hub.query(LastTick).await?;
         let mut before = last.saturating_add(1);
         while let Some(piece) = places::read(&visitor.hub, *place).await {
             if let Some(tick) = piece.events.iter().find_map(|event| tick_of(event)) {
@@ -89,11 +90,8 @@ impl Kept {
         self.is_whole = true;
         loop {
             let ticks = (self.after + 1)..self.before_found();
-            let look = from.take();
-            let (records, next) = visitor
-                .hub
-                .call(move |turn| Ok(turn.broker().records_written(ticks, look.as_ref(), LOOKED_MAX)))
-                .await?;
+            let page = WrittenRecords { ticks, after: from.take(), records_max: LOOKED_MAX };
+            let (records, next) = visitor.hub.query(page).await?;
             self.found.extend(records.into_iter().map(|record| (record.tick, record)));
             while self.found.len() > RECORDS_MAX {
                 self.found.pop_last();

@@ -176,11 +176,9 @@ impl Writer {
     fn refuse(&self, letter: &Letter, error: &OutgoingError) {
         let ((agent, delivery), reason) = (of(letter), error.to_string());
         self.subscription.add_credit(1);
-        self.hub.node().note_with(move |turn| {
-            let nack = Nack { agent, delivery, reason: reason.into(), delay: Delay::Never };
-            // It may have ended meanwhile; then there is nothing to refuse.
-            drop(turn.execute(&Command::Nack(nack)));
-        });
+        // It may have ended meanwhile; then there is nothing to refuse.
+        let nack = Nack { agent, delivery, reason: reason.into(), delay: Delay::Never };
+        self.hub.node().note(Command::Nack(nack));
     }
 }
 

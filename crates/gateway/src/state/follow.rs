@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use broker::Changed;
+use broker::query::work::{StateChanged, StateChanges};
 use message::Seq;
-use node::Turn;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::entity;
-use crate::{Answer, Hub, OpenConnection, Principal, Token};
+use crate::{Answer, Hub, OpenConnection, Principal, Problem, Token};
 
 /// Changes that are told at a time.
 const CHANGES_MAX: usize = 256;
@@ -22,7 +21,8 @@ pub struct Follower {
     principal: Principal,
     token: Option<Token>,
     after: Seq,
-    durable: watch::Receiver<Seq>,
+    /// Tells up to which event the shared state may have changed.
+    state: watch::Receiver<Seq>,
     changes: watch::Receiver<u64>,
     stopping: watch::Receiver<bool>,
     _connection: OpenConnection,
@@ -50,7 +50,7 @@ impl Follower {
     ) -> Self {
         Follower {
             after: after.unwrap_or(hub.node().durable()),
-            durable: hub.node().watch_durable(),
+            state: hub.state_changes(),
             changes: hub.registry_changes(),
             stopping: hub.stopping(),
             hub,
@@ -63,15 +63,14 @@ impl Follower {
     /// Waits for what is told next; nothing when it ends: the bus stops, or the token opens nothing any more.
     pub async fn next(&mut self) -> Option<Vec<Told>> {
         loop {
-            self.durable.mark_unchanged();
-            let after = self.after;
-            let (told, upto) = self.hub.call(move |turn| Ok(look(turn, after))).await.ok()?;
+            self.state.mark_unchanged();
+            let (told, upto) = look(&self.hub, self.after).await.ok()?;
             self.after = upto;
             if !told.is_empty() {
                 return Some(told);
             }
             tokio::select! {
-                moved = timeout(KEEP_ALIVE, self.durable.changed()) => match moved {
+                moved = timeout(KEEP_ALIVE, self.state.changed()) => match moved {
                     Ok(Ok(())) => {}
                     Ok(Err(_)) => return None,
                     Err(_) => return Some(vec![Told::Nothing]),
@@ -88,24 +87,21 @@ impl Follower {
 }
 
 /// Returns what changed behind a place, and up to where that is told.
-fn look(turn: &Turn<'_>, after: Seq) -> (Vec<Told>, Seq) {
-    let broker = turn.broker();
-    let Some(changes) = broker.changes_behind(after) else {
-        let last = broker.last();
-        return (vec![Told::Resync(last)], last);
+async fn look(hub: &Hub, after: Seq) -> Result<(Vec<Told>, Seq), Problem> {
+    let found = hub.query(StateChanges { after, max: CHANGES_MAX }).await?;
+    let told = match &found.changes {
+        Some(changes) => {
+            changes.iter().map(|change| Told::Update(change.changed.seq, update(change))).collect()
+        }
+        None => vec![Told::Resync(found.upto)],
     };
-    let told: Vec<(Seq, Told)> = changes
-        .take(CHANGES_MAX)
-        .map(|changed| (changed.seq, Told::Update(changed.seq, update(turn, changed))))
-        .collect();
-    let upto = if told.len() < CHANGES_MAX { Some(broker.last()) } else { told.last().map(|(seq, _)| *seq) };
-    (told.into_iter().map(|(_, told)| told).collect(), upto.unwrap_or(after))
+    Ok((told, found.upto))
 }
 
 /// Writes the `StateUpdate` of a change, with the entity as it is now.
-fn update(turn: &Turn<'_>, changed: &Changed) -> String {
-    let is_gone = changed.operation == broker::Operation::Delete;
-    let now = if is_gone { None } else { entity(turn, changed.entity, &changed.id) };
+fn update(change: &StateChanged) -> String {
+    let changed = &change.changed;
+    let now = change.now.as_ref().map(entity);
     Answer::with_capacity(512)
         .text("operation", changed.operation.name())
         .text("entity_type", changed.entity.name())

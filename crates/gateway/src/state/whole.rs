@@ -2,18 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use broker::{TaskView, Time, is_over};
-use message::{Message, Seq};
-use node::Turn;
+use broker::query::agents::AgentPage;
+use broker::query::tasks::{FindTasks, TaskMark, TaskMarks};
+use broker::query::work::{Allotments, PolicyInForce};
+use broker::{Time, is_over};
+use message::Seq;
+use smol_str::SmolStr;
 
 use super::{agent_status, allocation, policy_state, task_state};
 use crate::letters::BYTES_MAX;
-use crate::tasks::{may_read, outcome};
-use crate::{Answer, Hub, Principal, Problem};
+use crate::tasks::outcome;
+use crate::{AGENTS_MAX, Answer, Hub, Principal, Problem};
 
-/// Tasks that are looked at in one turn.
+/// Tasks or allotments that are looked at in one query.
 const LOOK_MAX: usize = 1_000;
-/// Tasks that are written in one turn.
+/// Tasks that are copied out in one query.
 const PIECE_MAX: usize = 16;
 /// Tasks that are shown: what is not over first, then what ended last.
 const SHOWN_MAX: usize = 10_000;
@@ -30,7 +33,7 @@ struct Gathered {
 }
 
 struct Entry {
-    id: String,
+    id: SmolStr,
     /// Where the message lies by which it ended, for those who may read it.
     outcome: Option<Seq>,
 }
@@ -42,9 +45,10 @@ pub async fn shared_state(hub: &Hub, principal: &Principal) -> Result<String, Pr
     let mut gathered = Gathered::default();
     let mut from = Some(0);
     while let Some(next) = from {
-        let principal = principal.clone();
-        let gathering = std::mem::take(&mut gathered);
-        (gathered, from) = hub.call(move |turn| Ok(gather(turn, &principal, gathering, next))).await?;
+        let page = TaskMarks { from: next, max: LOOK_MAX, readers: principal.agents() };
+        let (marks, behind) = hub.query(page).await?;
+        marks.into_iter().for_each(|mark| gathered.add(mark, principal));
+        from = behind;
     }
     // What ended last comes first of what is over.
     let ended = gathered.ended.into_values().rev();
@@ -56,49 +60,77 @@ pub async fn shared_state(hub: &Hub, principal: &Principal) -> Result<String, Pr
             left_out += piece.len() as u64;
             continue;
         }
-        let asked: Vec<(String, Option<Message>)> = piece
-            .iter()
-            .map(|entry| (entry.id.clone(), entry.outcome.and_then(|place| outcome(hub, place))))
-            .collect();
-        let written = hub.call(move |turn| {
-            let broker = turn.broker();
-            let state = |(id, outcome): &(String, Option<Message>)| {
-                let view = broker.look_at_task(id)?;
-                Some((id.clone(), view.version, task_state(broker, &view, outcome.as_ref())))
-            };
-            Ok(asked.iter().filter_map(state).collect::<Vec<_>>())
-        });
-        for (id, version, state) in written.await? {
+        let ids = piece.iter().map(|entry| entry.id.clone()).collect();
+        let mut entries = piece.iter();
+        for task in hub.query(FindTasks { ids }).await? {
+            // Tasks that were forgotten meanwhile are missing; the others are in the same order.
+            let entry = entries.find(|entry| entry.id == task.id);
+            let outcome = entry.and_then(|entry| entry.outcome).and_then(|place| outcome(hub, place));
+            let state = task_state(&task, outcome.as_ref());
             bytes_left = bytes_left.saturating_sub(state.len() as u64);
-            tasks = tasks.raw(&id, &state);
-            versions = versions.number(&id, version.into());
+            tasks = tasks.raw(&task.id, &state);
+            versions = versions.number(&task.id, task.version.into());
         }
     }
     let (tasks, versions) = (tasks.end(), versions.end());
-    hub.call(move |turn| Ok(rest(turn, seq, &tasks, &versions, left_out))).await
+    let (agents, agent_versions) = agents(hub).await?;
+    let (resources, resource_versions) = resources(hub).await?;
+    let policy = hub.query(PolicyInForce).await?;
+    let versions = Answer::new()
+        .raw("TASK", &versions)
+        .raw("AGENT", &agent_versions)
+        .raw("RESOURCE", &resource_versions)
+        .raw("POLICY", &Answer::new().number("policy", policy.version.into()).end());
+    let whole = Answer::with_capacity(tasks.len() + 4_096)
+        .raw("task_registry", &tasks)
+        .raw("agent_registry", &agents)
+        .raw("resource_allocations", &resources)
+        .raw("policy_state", &policy_state(&policy))
+        .text("last_updated", &policy.work_updated.timestamp().to_string())
+        .raw("versions", &versions.end())
+        .number("seq", seq.0)
+        .number("left_out", left_out);
+    Ok(whole.end())
 }
 
-/// Gathers some tasks, and says from where on the next are.
-fn gather(
-    turn: &Turn<'_>,
-    principal: &Principal,
-    mut gathered: Gathered,
-    from: u32,
-) -> (Gathered, Option<u32>) {
-    let broker = turn.broker();
-    for (count, task) in broker.tasks(from).enumerate() {
-        if count == LOOK_MAX {
-            return (gathered, Some(task.key.0));
+/// Writes the agents, and their versions.
+async fn agents(hub: &Hub) -> Result<(String, String), Problem> {
+    let (mut agents, mut versions) = (Answer::new(), Answer::new());
+    let mut after = None;
+    loop {
+        let (page, next) = hub.query(AgentPage { after, max: AGENTS_MAX }).await?;
+        for agent in page.iter().filter(|agent| !agent.agent.is_machinery()) {
+            agents = agents.raw(&agent.name, &agent_status(agent));
+            versions = versions.number(&agent.name, agent.work.version.into());
         }
-        let outcome = task.outcome.filter(|_| may_read(broker, &task, principal));
-        gathered.add(&task, outcome);
+        after = next;
+        if after.is_none() {
+            return Ok((agents.end(), versions.end()));
+        }
     }
-    (gathered, None)
+}
+
+/// Writes what agents may use, and the versions of that.
+async fn resources(hub: &Hub) -> Result<(String, String), Problem> {
+    let (mut resources, mut versions) = (Answer::new(), Answer::new());
+    let mut after = None;
+    loop {
+        let page = hub.query(Allotments { after, max: LOOK_MAX }).await?;
+        for allotment in &page {
+            resources = resources.raw(&allotment.id, &allocation(allotment));
+            versions = versions.number(&allotment.id, allotment.version.into());
+        }
+        after = page.last().map(|last| last.id.clone());
+        if page.len() < LOOK_MAX {
+            return Ok((resources.end(), versions.end()));
+        }
+    }
 }
 
 impl Gathered {
-    fn add(&mut self, task: &TaskView<'_>, outcome: Option<Seq>) {
-        let entry = Entry { id: task.id.to_owned(), outcome };
+    fn add(&mut self, task: TaskMark, principal: &Principal) {
+        let may_read = task.is_member || task.parties.iter().any(|agent| principal.acts_as(*agent));
+        let entry = Entry { id: task.id, outcome: task.outcome.filter(|_| may_read) };
         if is_over(task.status) {
             self.ended.insert((task.updated, task.key.0), entry);
             if self.ended.len() > ENDED_MAX {
@@ -111,37 +143,4 @@ impl Gathered {
             self.left_out += 1;
         }
     }
-}
-
-/// Writes the rest of the state around the tasks.
-fn rest(turn: &Turn<'_>, seq: Seq, tasks: &str, task_versions: &str, left_out: u64) -> String {
-    let broker = turn.broker();
-    let (mut agents, mut agent_versions) = (Answer::new(), Answer::new());
-    for view in broker.agents().filter(|view| !view.agent.is_machinery()) {
-        if let Some(status) = agent_status(turn, view.agent) {
-            agents = agents.raw(view.name, &status);
-            agent_versions = agent_versions.number(view.name, broker.agent_work(view.agent).version.into());
-        }
-    }
-    let (mut resources, mut resource_versions) = (Answer::new(), Answer::new());
-    for allotment in broker.allotments() {
-        resources = resources.raw(allotment.id, &allocation(broker, &allotment));
-        resource_versions = resource_versions.number(allotment.id, allotment.version.into());
-    }
-    let policy = Answer::new().number("policy", broker.policy().version.into());
-    let versions = Answer::new()
-        .raw("TASK", task_versions)
-        .raw("AGENT", &agent_versions.end())
-        .raw("RESOURCE", &resource_versions.end())
-        .raw("POLICY", &policy.end());
-    Answer::with_capacity(tasks.len() + 4_096)
-        .raw("task_registry", tasks)
-        .raw("agent_registry", &agents.end())
-        .raw("resource_allocations", &resources.end())
-        .raw("policy_state", &policy_state(broker))
-        .text("last_updated", &broker.work_updated().timestamp().to_string())
-        .raw("versions", &versions.end())
-        .number("seq", seq.0)
-        .number("left_out", left_out)
-        .end()
 }

@@ -1,25 +1,22 @@
 //! Lists of tasks, page by page.
 
-use broker::{AgentKey, Broker, TaskView, is_over};
+use broker::AgentKey;
+use broker::query::tasks::{TaskFilter, TaskPage};
 use message::TaskStatus;
-use node::Turn;
 
 use super::TaskShown;
 use crate::{Caller, Problem, Query};
 
 const LIMIT_DEFAULT: u64 = 100;
 const LIMIT_MAX: u64 = 1_000;
-/// Tasks that are looked at in one turn.
+/// Tasks that are looked at for one page.
 const LOOK_MAX: usize = 10_000;
+/// Tasks that are looked at in one query.
+const QUERY_MAX: usize = 500;
 
 /// Which tasks are wanted.
 pub struct List {
-    status: Option<TaskStatus>,
-    holder: Option<AgentKey>,
-    requester: Option<AgentKey>,
-    role: Option<String>,
-    is_open: bool,
-    is_late: bool,
+    filter: TaskFilter,
     from: u32,
     limit: usize,
 }
@@ -48,13 +45,16 @@ impl List {
             false => format!("roles.{role}"),
         });
         let after = query.number("after")?.map(|after| u32::try_from(after).unwrap_or(u32::MAX));
-        Ok(List {
+        let filter = TaskFilter {
             status: status.transpose()?,
             holder: agent("holder")?,
             requester: agent("requester")?,
             role,
             is_open: query.flag("open")?,
             is_late: query.flag("late")?,
+        };
+        Ok(List {
+            filter,
             from: after.map_or(0, |after| after.saturating_add(1)),
             limit: usize::try_from(query.number("limit")?.unwrap_or(LIMIT_DEFAULT).clamp(1, LIMIT_MAX))
                 .unwrap_or(1),
@@ -62,30 +62,21 @@ impl List {
     }
 
     /// Looks for them.
-    pub fn look(&self, turn: &Turn<'_>, caller: &Caller) -> Page {
-        let broker = turn.broker();
+    pub async fn look(&self, caller: &Caller) -> Result<Page, Problem> {
         let mut page = Page { tasks: Vec::new(), next: None };
-        let mut last = None;
-        for (count, task) in broker.tasks(self.from).enumerate() {
-            if page.tasks.len() == self.limit || count == LOOK_MAX {
-                page.next = last;
-                break;
-            }
-            last = Some(task.key.0);
-            if self.wants(broker, &task) {
-                page.tasks.push(TaskShown::of(broker, &task, &caller.principal).brief());
+        let (mut from, mut looked) = (self.from, 0);
+        loop {
+            let max = self.limit - page.tasks.len();
+            let query = TaskPage { from, look_max: QUERY_MAX, max, filter: self.filter.clone() };
+            let (tasks, next) = caller.hub.query(query).await?;
+            let shown = tasks.into_iter().map(|task| TaskShown::new(task, &caller.principal).brief());
+            page.tasks.extend(shown);
+            looked += QUERY_MAX;
+            page.next = next;
+            match next {
+                Some(next) if page.tasks.len() < self.limit && looked < LOOK_MAX => from = next + 1,
+                Some(_) | None => return Ok(page),
             }
         }
-        page
-    }
-
-    fn wants(&self, broker: &Broker, task: &TaskView<'_>) -> bool {
-        let role = || task.group.and_then(|group| broker.address_of_group(group));
-        self.status.is_none_or(|status| task.status == status)
-            && self.holder.is_none_or(|holder| task.holder == Some(holder))
-            && self.requester.is_none_or(|requester| task.requester == requester)
-            && self.role.as_deref().is_none_or(|wanted| role() == Some(wanted))
-            && (!self.is_open || !is_over(task.status))
-            && (!self.is_late || task.is_late)
     }
 }

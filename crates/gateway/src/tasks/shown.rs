@@ -1,9 +1,11 @@
 //! A task as it is shown: what the state says of it, and what the log still has of what was said.
 
-use broker::{Broker, Event, GroupKey, Hold, OfferView, TaskView, Time};
+use broker::query::tasks::{NoteDetails, OfferDetails, TaskDetails};
+use broker::{Broker, Event, TaskView, Time};
 use dialect::Name;
 use json::{Limits, Value};
 use message::{Envelope, Message, MessageId, Seq};
+use smol_str::SmolStr;
 
 use crate::{Answer, Hub, Principal, Problem, Stored, letters};
 
@@ -12,51 +14,33 @@ pub struct TaskShown {
     /// What it is called.
     pub id: String,
     head: Answer,
-    history: Vec<Noted>,
+    history: Vec<NoteDetails>,
     request: Option<(MessageId, Seq)>,
     outcome: Option<Seq>,
     may_read: bool,
 }
 
-/// A step that a task has taken.
-struct Noted {
-    at: Time,
-    step: &'static str,
-    by: String,
-    said: Option<Seq>,
-}
-
 /// Tells whether somebody may read what was said about a task: who asked, has, was asked or is offered it, and those
 /// in the role that was asked.
-pub fn may_read(broker: &Broker, task: &TaskView<'_>, principal: &Principal) -> bool {
-    let is_member = |group: GroupKey| match principal {
-        Principal::Operator | Principal::Anybody => true,
-        Principal::Agent(speaker) => {
-            std::iter::once(&speaker.key).chain(&speaker.also).any(|agent| broker.is_member(*agent, group))
-        }
-    };
-    let offered = task.offer.map(|offer| offer.to);
-    let named = [Some(task.requester), task.holder, offered].into_iter().flatten();
-    named.chain(task.asked.iter().copied()).any(|agent| principal.acts_as(agent))
-        || task.group.is_some_and(is_member)
+pub fn may_read(task: &TaskDetails, principal: &Principal) -> bool {
+    task.is_member || task.parties().any(|agent| principal.acts_as(agent))
 }
 
 impl TaskShown {
     /// Looks at a task, for somebody.
     pub fn of(broker: &Broker, task: &TaskView<'_>, principal: &Principal) -> Self {
-        let note = |note: &broker::NoteView| Noted {
-            at: note.at,
-            step: note.step.name(),
-            by: broker.called(note.by).to_owned(),
-            said: note.said,
-        };
+        TaskShown::new(broker.task_details(task, &principal.agents()), principal)
+    }
+
+    /// Shows a task to somebody.
+    pub fn new(task: TaskDetails, principal: &Principal) -> Self {
         TaskShown {
-            id: task.id.to_owned(),
-            head: head(broker, task),
-            history: task.notes.iter().map(note).collect(),
+            id: task.id.to_string(),
+            head: head(&task),
             request: task.request.zip(task.body),
             outcome: task.outcome,
-            may_read: may_read(broker, task, principal),
+            may_read: may_read(&task, principal),
+            history: task.notes,
         }
     }
 
@@ -114,7 +98,7 @@ fn ended(mut answer: Answer, message: &Message) -> Answer {
 }
 
 /// Writes a step, with the message that said so where the log still has it.
-fn event(hub: &Hub, noted: &Noted) -> String {
+fn event(hub: &Hub, noted: &NoteDetails) -> String {
     let record = noted.said.and_then(|place| hub.node().record(place).ok());
     let message = record.as_deref().and_then(|record| match Event::decode(record) {
         Ok((_, Event::Accepted(accepted))) => Some(accepted.id.to_string()),
@@ -123,45 +107,41 @@ fn event(hub: &Hub, noted: &Noted) -> String {
     let details = Answer::new().maybe("message", message.as_deref()).end();
     Answer::with_capacity(192)
         .text("timestamp", &noted.at.timestamp().to_string())
-        .text("event_type", noted.step)
+        .text("event_type", noted.step.name())
         .text("agent_id", &noted.by)
         .raw("details", &details)
         .end()
 }
 
 /// Writes what the state says of a task.
-fn head(broker: &Broker, task: &TaskView<'_>) -> Answer {
-    let name = |agent| broker.called(agent).to_owned();
-    let role = task.group.and_then(|group| broker.address_of_group(group));
-    let holder = task.holder.map_or(Value::Null, |holder| Value::from(name(holder)));
-    let gates = if task.hold == Hold::Gate { broker.gates(false) } else { Vec::new() };
-    let gate = gates.iter().find(|gate| gate.task == Some(task.id)).map(|gate| gate.gate.to_string());
-    let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+fn head(task: &TaskDetails) -> Answer {
+    let holder = task.holder.as_ref().map_or(Value::Null, |holder| Value::from(holder.name.to_string()));
+    let owned = |texts: &[SmolStr]| texts.iter().map(SmolStr::to_string).collect::<Vec<_>>();
     let answer = Answer::with_capacity(1_024)
-        .text("id", task.id)
-        .text("title", task.title)
+        .text("id", &task.id)
+        .text("title", &task.title)
         .text("status", task.status.name())
-        .texts("waits_for", owned(&broker.waits_for(task)))
-        .maybe("gate", gate.as_deref())
+        .texts("waits_for", owned(&task.waits_for))
+        .maybe("gate", task.gate.map(|gate| gate.to_string()).as_deref())
         .text("priority", task.priority.name())
-        .text("requester", broker.called(task.requester))
+        .text("requester", &task.requester.name)
         .value("holder", &holder)
-        .texts("asked", task.asked.iter().map(|agent| name(*agent)))
-        .maybe("role", role);
+        .texts("asked", task.asked.iter().map(|asked| asked.name.to_string()))
+        .maybe("role", task.role.as_deref());
     let answer = times(answer, task)
         .number("version", task.version.into())
         .maybe("blocker", task.blocker.map(broker::Blocker::name))
-        .maybe("reason", Some(task.reason).filter(|reason| !reason.is_empty()))
+        .maybe("reason", Some(&*task.reason).filter(|reason| !reason.is_empty()))
         .texts("dependencies", owned(&task.dependencies))
         .texts("capabilities", owned(&task.capabilities));
     let answer = costs(answer, task)
-        .maybe("chain", task.chain)
+        .maybe("chain", task.chain.as_deref())
         .number("lapses", task.lapses.into())
         .maybe("request", task.request.map(|id| id.to_string()).as_deref());
-    judged(broker, answer, task)
+    judged(answer, task)
 }
 
-fn times(answer: Answer, task: &TaskView<'_>) -> Answer {
+fn times(answer: Answer, task: &TaskDetails) -> Answer {
     let written = |time: Option<Time>| time.map(|time| time.timestamp().to_string());
     answer
         .maybe("lease_until", written(task.lease_until).as_deref())
@@ -171,7 +151,7 @@ fn times(answer: Answer, task: &TaskView<'_>) -> Answer {
         .text("updated", &task.updated.timestamp().to_string())
 }
 
-fn costs(mut answer: Answer, task: &TaskView<'_>) -> Answer {
+fn costs(mut answer: Answer, task: &TaskDetails) -> Answer {
     if let Some(budget) = task.budget {
         answer = answer.raw("budget_usd", &budget.to_string());
     }
@@ -185,24 +165,25 @@ fn costs(mut answer: Answer, task: &TaskView<'_>) -> Answer {
 }
 
 /// Adds what others were offered, think and know of it.
-fn judged(broker: &Broker, mut answer: Answer, task: &TaskView<'_>) -> Answer {
-    if let Some(OfferView { to, until, reason, message }) = task.offer {
+fn judged(mut answer: Answer, task: &TaskDetails) -> Answer {
+    if let Some(OfferDetails { to, until, reason, message }) = &task.offer {
         let offer = Answer::new()
-            .text("to", broker.called(to))
+            .text("to", &to.name)
             .text("until", &until.timestamp().to_string())
             .text("reason", reason.name())
             .text("message", &message.to_string());
         answer = answer.raw("offer", &offer.end());
     }
-    let votes = task.votes.iter().map(|(agent, approves)| {
-        Answer::new().text("agent", broker.called(*agent)).flag("approve", *approves).end()
-    });
+    let votes = task
+        .votes
+        .iter()
+        .map(|(agent, approves)| Answer::new().text("agent", agent).flag("approve", *approves).end());
     answer = answer.list("votes", votes);
     if let Some(reviewed) = task.reviewed {
         answer = answer.flag("reviewed", reviewed);
     }
     // What was stored is JSON: it was read before.
-    match std::str::from_utf8(task.overlay) {
+    match std::str::from_utf8(&task.overlay) {
         Ok(overlay) if !overlay.is_empty() => answer.raw("metadata", overlay),
         Ok(_) | Err(_) => answer,
     }

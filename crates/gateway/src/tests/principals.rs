@@ -1,9 +1,10 @@
 //! Who is let in, and how far.
 
-use broker::{AgentKey, Broker, Command, Context, Random, Register, Reply, Time};
+use broker::query::agents::RegistryPage;
+use broker::{AgentKey, At, Broker, Command, Context, Query, Random, Register, Reply, Time};
 use message::{AgentName, Dialect};
 
-use crate::{Denied, Directory, Principal, Profile, SessionNote, Token, TokenNote};
+use crate::{Denied, Directory, Listed, Principal, Profile, SessionNote, Token, TokenNote};
 
 struct Zero;
 
@@ -33,7 +34,11 @@ fn register(broker: &mut Broker, name: &str, profile: &Profile) -> AgentKey {
 
 fn directory(broker: &Broker) -> Directory {
     let mut directory = Directory::default();
-    broker.agents().for_each(|agent| directory.set(&agent));
+    let at = At { now: Time(1), wall: Time(1) };
+    let (agents, _) = RegistryPage { after: None, max: 100 }.run(broker, at);
+    for (name, listed) in agents.iter().filter_map(Listed::of) {
+        directory.set(name, listed);
+    }
     directory
 }
 
@@ -72,8 +77,8 @@ fn neither_another_nor_a_revoked_nor_an_old_token_opens() {
     }
     assert!(listed.speaker(&old, Time(99)).is_ok());
     assert_eq!(listed.speaker(&old, Time(100)), Err(Denied::NoToken), "its time is over");
-    let agent = register(&mut broker, "ann", &Profile::default());
-    listed.set(&broker.look_at(agent).unwrap());
+    register(&mut broker, "ann", &Profile::default());
+    listed = directory(&broker);
     assert_eq!(listed.speaker(&ann, Time(1)), Err(Denied::NoToken), "it was revoked");
 }
 
