@@ -155,9 +155,9 @@ impl Broker {
     ) -> (Vec<R>, Option<AgentKey>) {
         let first = after.map_or(0, |after| after.index() + 1);
         let end = first.saturating_add(max.max(1)).min(self.agents.len());
-        let keys = (first..end).filter_map(|index| u32::try_from(index).ok()).map(AgentKey);
+        let mut keys = (first..end).filter_map(|index| u32::try_from(index).ok()).map(AgentKey);
         let found = keys.clone().filter_map(make).collect();
-        (found, keys.last().filter(|_| end < self.agents.len()))
+        (found, keys.next_back().filter(|_| end < self.agents.len()))
     }
 
     pub(crate) fn page_of_agents<R>(
