@@ -76,7 +76,7 @@ pub(crate) async fn processed(caller: Caller, At(name): At<String>, body: Body) 
     let mut outcomes = caller.hub.node().execute_all(commands).await?.into_iter();
     let results = ids.iter().zip(named).map(|(id, message)| {
         let outcome = message.and_then(|_| outcomes.next());
-        let stage = outcome.map_or(Ok(None), stage)?;
+        let stage = outcome.map_or(Ok(None), |executed| stage(executed.outcome))?;
         Ok(result(id, stage))
     });
     let results = results.collect::<Result<Vec<String>, Problem>>()?;

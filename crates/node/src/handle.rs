@@ -99,10 +99,16 @@ impl Node {
         self.push(Job::Execute { commands, reply })
     }
 
-    /// Executes a command whose outcome nobody relies on, such as a sign of life. It is dropped when too many wait.
+    /// Executes a command whose outcome its caller does not wait for. A sign of life is dropped when too many wait, as
+    /// the next one is soon there; anything else is carried out.
     pub fn note(&self, command: Command) {
+        let is_sign = matches!(command, Command::SetPresence { .. } | Command::Fit { .. });
+        let job = match is_sign {
+            true => Job::Note(command),
+            false => Job::Execute { commands: vec![command], reply: ReplyTo::Nobody },
+        };
         // A node that has stopped takes no notes.
-        drop(self.push(Job::Note(command)));
+        drop(self.push(job));
     }
 
     /// Looks at the state, and answers when everything that was seen is durable.
