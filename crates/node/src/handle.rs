@@ -421,7 +421,7 @@ pub(crate) fn body_of(record: &[u8]) -> Vec<u8> {
         Ok((_, Event::Accepted(accepted))) => accepted.body.into_owned(),
         Ok((_, Event::Amended { body, .. } | Event::Carried { body, .. })) => body.to_vec(),
         Ok((_, Event::RecordSet(set))) => set.body.to_vec(),
-        Ok((_, Event::RecordCarried { body, .. })) => body.to_vec(),
+        Ok((_, Event::RecordCarried { body, .. } | Event::TaskCarried { body, .. })) => body.to_vec(),
         Ok(_) | Err(_) => Vec::new(),
     }
 }

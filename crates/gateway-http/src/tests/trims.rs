@@ -106,6 +106,31 @@ async fn a_task_outlives_the_request_that_was_trimmed() {
 }
 
 #[tokio::test]
+async fn the_request_of_an_open_task_outlives_every_trim() {
+    let server = start().await;
+    let (ann, bob) = (server.agent("ann", "").await, server.agent("bob", "").await);
+    let request = r#"{"kind":"task.request","from":"ann","to":["bob"],"task":"t-1","title":"Build it"}"#;
+    assert_eq!(server.call("POST", "/v1/messages", Some(&ann), request).await.status, 201);
+    let claimed = server.call("POST", "/v1/tasks/claim", Some(&bob), r#"{"task":"t-1","lease":"1h"}"#).await;
+    assert_eq!(claimed.get("/outcome"), "claimed", "{}", claimed.text);
+    let operator = Some(&server.operator);
+    let (trial, keep) = (r#"{"keep_bytes":4194304,"dry_run":true}"#, r#"{"keep_bytes":4194304}"#);
+    for round in 0..3 {
+        for number in 0..16 {
+            pass(&server, &ann, &bob, &format!("{round} {number:03} text")).await;
+        }
+        while server.call("POST", "/v1/log/trim", operator, trial).await.get("/kept_because") != "(absent)" {
+            tokio::task::yield_now().await;
+        }
+        let trimmed = server.call("POST", "/v1/log/trim", operator, keep).await;
+        assert_ne!(trimmed.get("/segments"), "0", "{}", trimmed.text);
+        let shown = server.call("GET", "/v1/tasks/t-1", Some(&bob), "").await;
+        let told = (shown.status, shown.get("/status"), shown.get("/document/title"));
+        assert_eq!(told, (200, "claimed".into(), "Build it".into()), "trim {round}: {}", shown.text);
+    }
+}
+
+#[tokio::test]
 async fn only_the_operator_trims_and_says_what_to_keep() {
     let server = start().await;
     let ann = server.agent("ann", "").await;
