@@ -18,29 +18,7 @@ pub(crate) fn native(status: TaskStatus) -> &'static str {
 
 /// Returns the native word of a message of that kind that does not state a status.
 pub(crate) fn usual(kind: Kind) -> &'static str {
-    match kind {
-        Kind::TaskBlocked => "pending",
-        Kind::TaskRejected => "failed",
-        Kind::Note
-        | Kind::Announce
-        | Kind::TaskRequest
-        | Kind::TaskClaim
-        | Kind::TaskProgress
-        | Kind::TaskDone
-        | Kind::TaskFailed
-        | Kind::HelpAsk
-        | Kind::HelpReply
-        | Kind::HandoffOffer
-        | Kind::HandoffReply
-        | Kind::AgentStatus
-        | Kind::AgentHeartbeat
-        | Kind::ErrorReport
-        | Kind::ReviewVerdict
-        | Kind::Gate
-        | Kind::Question
-        | Kind::StateSync
-        | Kind::Report => "in_progress",
-    }
+    kind.task_status().map_or("in_progress", native)
 }
 
 /// Returns the status that a native word means in a message of that kind. What is not about the work itself

@@ -19,7 +19,7 @@ use crate::lenses;
 use crate::rules::fits_role_topic;
 use crate::stand_in::{recipient, slug, task_id};
 use crate::syntax::is_task_id;
-use crate::view::{ANY_ROLE, role_of, status_of};
+use crate::view::{ANY_ROLE, role_of};
 
 const VERSION: &str = "1.0";
 /// The version that has ids, streams and correlation.
@@ -147,7 +147,7 @@ fn extensions(sheet: &mut Sheet<'_>, form: Form) {
     if let Some(priority) = message.priority.filter(|priority| !reads_back(*priority)) {
         extend(sheet, x::PRIORITY, "/priority", priority.name());
     }
-    if let Some(status) = message.status.filter(|status| status_of(message.kind) != Some(*status)) {
+    if let Some(status) = message.status.filter(|status| message.kind.task_status() != Some(*status)) {
         extend(sheet, x::STATUS, "/status", status.name());
     }
     for (extension, canonical) in [

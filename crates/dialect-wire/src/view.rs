@@ -109,7 +109,7 @@ impl<'v> View<'v> {
     pub(crate) fn status(&self) -> Option<(TaskStatus, &'static str)> {
         let stated = self.extension(x::STATUS).and_then(TaskStatus::from_name);
         let stated = stated.map(|status| (status, "/payload/x_status"));
-        stated.or_else(|| status_of(self.kind()).map(|status| (status, "/type")))
+        stated.or_else(|| self.kind().task_status().map(|status| (status, "/type")))
     }
 
     /// Returns the title, and the field that says so.
@@ -253,33 +253,6 @@ pub(crate) fn priority_number(priority: Priority) -> i64 {
         Priority::Critical => 1,
         Priority::High => 2,
         Priority::Normal | Priority::Low => 3,
-    }
-}
-
-/// Returns the status that a message of that kind states by itself.
-pub(crate) fn status_of(kind: Kind) -> Option<TaskStatus> {
-    match kind {
-        Kind::TaskClaim => Some(TaskStatus::Claimed),
-        Kind::TaskDone => Some(TaskStatus::Done),
-        Kind::TaskFailed => Some(TaskStatus::Failed),
-        Kind::TaskRejected => Some(TaskStatus::Rejected),
-        Kind::TaskBlocked => Some(TaskStatus::Blocked),
-        Kind::Note
-        | Kind::Announce
-        | Kind::TaskRequest
-        | Kind::TaskProgress
-        | Kind::HelpAsk
-        | Kind::HelpReply
-        | Kind::HandoffOffer
-        | Kind::HandoffReply
-        | Kind::AgentStatus
-        | Kind::AgentHeartbeat
-        | Kind::ErrorReport
-        | Kind::ReviewVerdict
-        | Kind::Gate
-        | Kind::Question
-        | Kind::StateSync
-        | Kind::Report => None,
     }
 }
 

@@ -1,5 +1,7 @@
 //! Kinds: what a message means.
 
+use crate::TaskStatus;
+
 words! {
     /// What a message means, few and named for it.
     pub enum Kind {
@@ -72,6 +74,33 @@ impl Kind {
             | Kind::Gate
             | Kind::StateSync
             | Kind::Report => Kind::Note,
+        }
+    }
+
+    /// Returns the status of its task that a message of this kind states by itself, if it does.
+    pub fn task_status(self) -> Option<TaskStatus> {
+        match self {
+            Kind::TaskClaim => Some(TaskStatus::Claimed),
+            Kind::TaskDone => Some(TaskStatus::Done),
+            Kind::TaskFailed => Some(TaskStatus::Failed),
+            Kind::TaskRejected => Some(TaskStatus::Rejected),
+            Kind::TaskBlocked => Some(TaskStatus::Blocked),
+            Kind::Note
+            | Kind::Announce
+            | Kind::TaskRequest
+            | Kind::TaskProgress
+            | Kind::HelpAsk
+            | Kind::HelpReply
+            | Kind::HandoffOffer
+            | Kind::HandoffReply
+            | Kind::AgentStatus
+            | Kind::AgentHeartbeat
+            | Kind::ErrorReport
+            | Kind::ReviewVerdict
+            | Kind::Gate
+            | Kind::Question
+            | Kind::StateSync
+            | Kind::Report => None,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use dialect::{Encoded, Sheet};
 use json::{Object, Value};
-use message::{Kind, Message};
+use message::{Kind, Message, TaskStatus};
 
 use super::link;
 use crate::kinds::{self, MessageType};
@@ -132,28 +132,14 @@ fn write_status(sheet: &mut Sheet<'_>) {
         return;
     }
     sheet.write(&[lenses::STATUS]);
-    let implied = match message.kind {
-        Kind::TaskDone => "completed",
-        Kind::TaskClaim => "claimed",
-        Kind::TaskRejected => "rejected",
-        Kind::TaskBlocked => "blocked",
-        Kind::Note
-        | Kind::Announce
-        | Kind::TaskRequest
-        | Kind::TaskProgress
-        | Kind::TaskFailed
-        | Kind::HelpAsk
-        | Kind::HelpReply
-        | Kind::HandoffOffer
-        | Kind::HandoffReply
-        | Kind::AgentStatus
-        | Kind::AgentHeartbeat
-        | Kind::ErrorReport
-        | Kind::ReviewVerdict
-        | Kind::Gate
-        | Kind::Question
-        | Kind::StateSync
-        | Kind::Report => return,
+    let implied = match message.kind.task_status() {
+        Some(TaskStatus::Claimed) => "claimed",
+        Some(TaskStatus::Blocked) => "blocked",
+        Some(TaskStatus::Done) => "completed",
+        Some(TaskStatus::Rejected) => "rejected",
+        // An error says by its type that the task failed.
+        Some(TaskStatus::Failed | TaskStatus::Pending | TaskStatus::Running | TaskStatus::Cancelled)
+        | None => return,
     };
     if message.status.is_none() {
         sheet.set("/payload/status", "/kind", implied);
