@@ -215,7 +215,7 @@ impl Node {
     /// Returns the bodies of messages, by their places in the log: those that were written of late from memory, the
     /// others from the files, on a thread that may block.
     pub async fn read_bodies(&self, places: Vec<Seq>) -> Result<Vec<Bytes>, ReadError> {
-        let recent = self.inner.recent.get_many(&places);
+        let recent = self.recent(&places);
         if recent.iter().all(Option::is_some) {
             return Ok(recent.into_iter().flatten().collect());
         }
@@ -267,7 +267,7 @@ impl Node {
     ) -> (Vec<Bytes>, Result<(), ReadError>) {
         let (mut bodies, mut bytes) = (Vec::new(), 0_usize);
         // What was written of late is in memory.
-        for body in self.inner.recent.get_many(places) {
+        for body in self.recent(places) {
             let Some(body) = body.filter(|_| bytes < bytes_max) else { break };
             bytes = bytes.saturating_add(body.len());
             bodies.push(body);
@@ -292,6 +292,15 @@ impl Node {
             found = read(&self.inner.moved.now(&places[bodies.len()..]), &mut bodies);
         }
         (bodies, found)
+    }
+
+    /// Returns bodies that were written of late and that the log still holds.
+    fn recent(&self, places: &[Seq]) -> Vec<Option<Bytes>> {
+        let (first, mut recent) = (self.log_first(), self.inner.recent.get_many(places));
+        for (body, place) in recent.iter_mut().zip(places) {
+            *body = body.take().filter(|_| *place >= first);
+        }
+        recent
     }
 
     /// Returns the oldest record that the log holds.
