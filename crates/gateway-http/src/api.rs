@@ -208,7 +208,7 @@ pub(crate) static CALLS: &[Call] = &[
         ],
         body: None,
         gives: &[(200, Form::Json("Agents"))],
-        refuses: &[],
+        refuses: &[Code::UnknownAgent],
         serve: || get(agents::list),
     },
     Call {

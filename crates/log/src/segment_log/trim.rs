@@ -35,15 +35,15 @@ impl<D: Disk> Shared<D> {
     /// Returns the last record that every kept snapshot holds; without as many as are kept there is none. Records
     /// behind it are needed to fold an older snapshot forward, should the newest turn out to be damaged.
     pub(crate) fn covered(&self) -> Seq {
+        #[cfg(any(test, feature = "plants"))]
+        if self.planted(Plant::TrimAhead) {
+            return Seq(u64::MAX - 1);
+        }
         let snapshots = hold(&self.snapshots);
         if snapshots.len() < KEPT { Seq(0) } else { snapshots[0] }
     }
 
     fn trim_floor(&self, seq: Seq) -> Seq {
-        #[cfg(any(test, feature = "plants"))]
-        if self.planted(Plant::TrimAhead) {
-            return seq;
-        }
         seq.min(Seq(self.covered().0.saturating_add(1)))
     }
 

@@ -241,7 +241,12 @@ impl Transaction<'_> {
             if due.is_empty() {
                 return;
             }
+            let before = self.broker.last();
             self.elapse(due);
+            if self.broker.last() == before {
+                // It would be due again at once, for ever.
+                return;
+            }
         }
     }
 
