@@ -103,7 +103,7 @@ async fn who_does_not_come_in_time_is_stood_in_for() {
     let (server, ann, bob) = pair().await;
     agent(&server, "cursor://cyd").await;
     let mut socket = socket(&server, BOB, &bob).await;
-    let asked = message("m-1", ANN, "cursor://cyd", &[("routing", &routing("200ms", "async", &[BOB]))]);
+    let asked = message("m-1", ANN, "cursor://cyd", &[("routing", &routing("2s", "async", &[BOB]))]);
     assert_eq!(send(&server, &ann, &asked).await.status, 200);
     let came = socket.next().await;
     assert_eq!(came.get("metadata/original_recipient"), "cursor://cyd", "{}", came.0);
