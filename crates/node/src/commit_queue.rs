@@ -83,15 +83,20 @@ impl<L: Log> CommitQueue<L> {
         }
     }
 
-    /// Notes that batches are durable.
-    pub(crate) fn finish(&self, committed: &mut Committed) {
+    /// Notes that batches are durable. Nobody else may commit until [`CommitQueue::end_commit`].
+    pub(crate) fn advance(&self, committed: &mut Committed) {
         let mut state = self.lock();
         let before = state.pipeline.durable();
-        state.pipeline.finish(committed);
+        state.pipeline.advance(committed);
         let durable = state.pipeline.durable();
         drop(state);
+        self.publish(before, durable);
+    }
+
+    /// Notes that the completions of durable batches have left, and lets the next batches be taken.
+    pub(crate) fn end_commit(&self) {
+        self.lock().pipeline.end_commit();
         self.pushed.notify_one();
-        self.advance(before, durable);
     }
 
     /// Notes that the log is durable up to its end, and that nothing follows.
@@ -101,10 +106,10 @@ impl<L: Log> CommitQueue<L> {
         drop(state);
         self.advanced.notify_all();
         let before = *self.durable.borrow();
-        self.advance(before, durable.unwrap_or(before));
+        self.publish(before, durable.unwrap_or(before));
     }
 
-    fn advance(&self, before: Seq, durable: Seq) {
+    fn publish(&self, before: Seq, durable: Seq) {
         if durable > before {
             self.advanced.notify_all();
             self.durable.send_replace(durable);

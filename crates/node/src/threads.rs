@@ -71,8 +71,10 @@ impl Shared {
         });
         drop(committer);
         let mut committed = committed.map_err(|error| self.commits.fail(&Fatal::from(error)))?;
-        self.commits.finish(&mut committed);
+        self.commits.advance(&mut committed);
         self.queue.push_returns(committed.release());
+        // Not before: the other thread would let out what was decided later first.
+        self.commits.end_commit();
         Ok(())
     }
 

@@ -40,7 +40,7 @@ pub struct Room {
 
 /// What there is to do for who makes batches durable.
 pub enum Next {
-    /// These; the pipeline is then busy until [`Pipeline::finish`] or [`Pipeline::fail`].
+    /// These; the pipeline is then busy until [`Pipeline::end_commit`] or [`Pipeline::fail`].
     Batches(Vec<PendingBatch>),
     /// Nothing yet.
     Wait,
@@ -124,14 +124,19 @@ impl Pipeline {
         may
     }
 
-    /// Notes that batches are durable.
-    pub fn finish(&mut self, committed: &mut Committed) {
-        self.busy = false;
+    /// Notes that batches are durable. The pipeline stays busy until their completions have left: those of the next
+    /// batches must not overtake them.
+    pub fn advance(&mut self, committed: &mut Committed) {
         self.pending_bytes = self.pending_bytes.saturating_sub(committed.bytes);
         self.durable = self.durable.max(committed.durable);
         self.free = committed.free;
         self.spares.append(&mut committed.spares);
         self.spares.truncate(SPARES_MAX);
+    }
+
+    /// Notes that the completions of durable batches have left, so that the next batches may be taken.
+    pub fn end_commit(&mut self) {
+        self.busy = false;
     }
 
     /// Notes a failure: nothing is made durable any more. Returns the first one, and the batches whose callers are to

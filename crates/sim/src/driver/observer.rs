@@ -18,7 +18,7 @@ pub(crate) enum What {
     Executed {
         source: Source,
         command: Command,
-        outcome: Result<Reply, Refusal>,
+        outcome: Box<Result<Reply, Refusal>>,
         effects: Vec<Effect>,
         now: Time,
         wall: Time,
@@ -65,7 +65,7 @@ impl Observer for Records {
                 What::Executed {
                     source,
                     command: command.clone(),
-                    outcome: outcome.clone(),
+                    outcome: Box::new(outcome.clone()),
                     effects: effects.to_vec(),
                     now,
                     wall,

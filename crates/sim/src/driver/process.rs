@@ -273,6 +273,7 @@ impl Driver {
                             None => continue,
                         },
                     };
+                    let outcome = *outcome;
                     let answer =
                         Answer { asker, request, outcome, effects, notices, dead, now, wall, last, needs };
                     self.seen.push(Seen::Answered(Box::new(answer.clone())));
@@ -327,8 +328,9 @@ impl Driver {
         let Some(appended) = process.appended.take() else { return Ok(()) };
         match process.committer.sync(appended) {
             Ok(mut committed) => {
-                process.pipeline.finish(&mut committed);
+                process.pipeline.advance(&mut committed);
                 process.work.returns.extend(committed.release());
+                process.pipeline.end_commit();
                 Ok(())
             }
             Err(error) => self.fail(&error),
