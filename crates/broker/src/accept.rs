@@ -1,6 +1,7 @@
 //! Taking a message in: is it new, whom does it reach, how long is it wanted, what does it answer.
 
 pub(crate) mod apply;
+mod carried;
 mod targets;
 
 use std::borrow::Cow;
@@ -153,6 +154,7 @@ impl Broker {
             answer: extra.and_then(|extra| extra.answer),
             wait_until: extra.and_then(|extra| extra.wait_until),
             cautions: Vec::new(),
+            recipients: Vec::new(),
         }))
     }
 

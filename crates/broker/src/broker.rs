@@ -153,14 +153,16 @@ impl Broker {
         {
             self.absorb_all(*agent, cx.now, effects, write);
         }
-        let decision = self.decide(cx, command)?;
-        for event in &decision.events {
-            self.commit(cx.now, event, effects, write);
+        if let Command::Accept(accept) = command {
+            return self.accept_with_carried(cx, accept, effects, write);
         }
+        let decision = self.decide(cx, command)?;
+        self.commit_all(cx.now, &decision.events, effects, write);
         Ok(decision.reply)
     }
 
-    /// Decides a command: reads the state and proposes events, or refuses. Changes nothing.
+    /// Decides a command: reads the state and proposes events, or refuses. Changes nothing. Of a message it decides the
+    /// message alone; what it carries beside itself is decided by [`Broker::execute`], step by step.
     pub fn decide<'a>(&self, cx: &mut Context<'_>, command: &'a Command) -> Result<Decision<'a>, Refusal> {
         match command {
             Command::Register(register) => self.register(register),
@@ -195,7 +197,7 @@ impl Broker {
                 self.judge_gate(cx, *gate, *by, *approved, reason)
             }
             Command::Equip { agent, capabilities } => self.equip(*agent, capabilities),
-            Command::Fit { agent, quality, from } => self.fit(*agent, *quality, *from),
+            Command::Sign { agent, sign } => self.sign(*agent, sign),
         }
     }
 
@@ -295,6 +297,18 @@ impl Broker {
             if let Some(event) = self.absorb(agent, place) {
                 self.commit(at, &event, effects, write);
             }
+        }
+    }
+
+    pub(crate) fn commit_all(
+        &mut self,
+        at: Time,
+        events: &[Event<'_>],
+        effects: &mut Effects,
+        write: &mut dyn FnMut(Seq, Time, &Event<'_>),
+    ) {
+        for event in events {
+            self.commit(at, event, effects, write);
         }
     }
 

@@ -78,8 +78,8 @@ pub enum Command {
     JudgeGate { gate: MessageId, by: AgentKey, approved: bool, reason: Box<str> },
     /// Notes what an agent can do.
     Equip { agent: AgentKey, capabilities: Vec<Box<str>> },
-    /// Notes how good an agent is, in millionths, and from when on it takes work.
-    Fit { agent: AgentKey, quality: Option<u32>, from: Time },
+    /// Notes what an agent says of itself.
+    Sign { agent: AgentKey, sign: Box<Sign> },
 }
 
 /// An agent to make known.
@@ -93,6 +93,26 @@ pub struct Register {
     pub dialect: Dialect,
     /// Whatever else the doors want to know of it; kept, not read.
     pub profile: Vec<u8>,
+}
+
+/// What an agent says of itself, alone or with a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sign {
+    /// How it is.
+    pub state: PresenceState,
+    /// What else it says; nothing keeps what it said before.
+    pub detail: Option<Vec<u8>>,
+    /// How good it is, in millionths; nothing keeps what it said before.
+    pub quality: Option<u32>,
+    /// From when on it takes work; nothing keeps what it said before.
+    pub from: Option<Time>,
+}
+
+impl Sign {
+    /// Says how an agent is; everything else stays as it was.
+    pub fn of(state: PresenceState) -> Self {
+        Sign { state, detail: None, quality: None, from: None }
+    }
 }
 
 /// A message to take in.
@@ -144,6 +164,15 @@ pub struct Accept {
     pub body: Bytes,
     /// What it says about work, if it says anything beside its kind and its task.
     pub intent: Option<Box<TaskIntent>>,
+    /// The role, topic or channel in which its sender says that it is. It joins before the message is decided, and stays
+    /// a member though the message is refused.
+    pub joins: Option<Address>,
+    /// What its sender says of itself. It is noted before the message is decided, and though the message is refused.
+    pub sign: Option<Box<Sign>>,
+    /// What it changes of the shared state. Refused together with the message; a repeat changes nothing.
+    pub update: Option<Box<StateChange>>,
+    /// Whether the reply says what became of it with each recipient.
+    pub with_recipients: WithRecipients,
 }
 
 impl Accept {
@@ -173,8 +202,23 @@ impl Accept {
             hops: 0,
             body,
             intent: None,
+            joins: None,
+            sign: None,
+            update: None,
+            with_recipients: WithRecipients::Never,
         }
     }
+}
+
+/// When the reply to a message says what became of it with each recipient.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WithRecipients {
+    /// Never: they are not looked at.
+    Never,
+    /// When the message was accepted before.
+    IfRepeated,
+    /// Always.
+    Always,
 }
 
 /// How a repeat of a message is known.

@@ -33,7 +33,7 @@ pub enum Event<'a> {
     /// An agent is no longer a member.
     Left { agent: AgentKey, group: GroupKey },
     /// How an agent is.
-    PresenceSet { agent: AgentKey, state: PresenceState, detail: &'a [u8] },
+    PresenceSet { agent: AgentKey, state: PresenceState, detail: Cow<'a, [u8]> },
     /// An agent is connected.
     SessionOpened { session: SessionKey, agent: AgentKey, number: u32, door: Door },
     /// A connection is gone. What was on its way over it follows in events of its own.

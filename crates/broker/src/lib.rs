@@ -61,7 +61,7 @@ pub use broker::{Broker, Decision};
 pub use clock::Time;
 pub use codec::DecodeError;
 pub use command::{Accept, Command, Commit, Delay, Document, Due, Identity, Nack};
-pub use command::{RecordChange, RecordWrite, Register, Swap, Take};
+pub use command::{RecordChange, RecordWrite, Register, Sign, Swap, Take, WithRecipients};
 pub use context::{Context, Random};
 pub use effect::{Effect, Effects};
 pub use event::{Accepted, Event, Failed, Marks, Next, Of, Park, RecordSet, Target};

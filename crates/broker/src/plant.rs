@@ -59,11 +59,19 @@ pub enum Plant {
     SilentLapse,
     /// Gives claims no grace after a sleep.
     NoGraceForClaims,
+    /// Lets a sender claim in a role without joining it.
+    ClaimWithoutJoin,
+    /// Accepts a message and leaves out the change of the shared state that it carries.
+    UpdateNotApplied,
+    /// Forgets what an agent said of itself where it does not say it again.
+    ForgetFitness,
+    /// Does not find a task by the number that stands in for its name.
+    LoseTaskNumber,
 }
 
 impl Plant {
     /// Every plant.
-    pub const ALL: [Plant; 27] = [
+    pub const ALL: [Plant; 31] = [
         Plant::RedeliverAtMostOnce,
         Plant::LaneOvertakes,
         Plant::ForgetKnown,
@@ -91,6 +99,10 @@ impl Plant {
         Plant::ForgetWork,
         Plant::SilentLapse,
         Plant::NoGraceForClaims,
+        Plant::ClaimWithoutJoin,
+        Plant::UpdateNotApplied,
+        Plant::ForgetFitness,
+        Plant::LoseTaskNumber,
     ];
 
     /// Returns the name by which it is switched on.
@@ -123,6 +135,10 @@ impl Plant {
             Plant::ForgetWork => "forget-work",
             Plant::SilentLapse => "silent-lapse",
             Plant::NoGraceForClaims => "no-grace-for-claims",
+            Plant::ClaimWithoutJoin => "claim-without-join",
+            Plant::UpdateNotApplied => "update-not-applied",
+            Plant::ForgetFitness => "forget-fitness",
+            Plant::LoseTaskNumber => "lose-task-number",
         }
     }
 
@@ -158,6 +174,10 @@ impl Plant {
             Plant::ForgetWork => "leaves work out of snapshots: claims, budgets, gates",
             Plant::SilentLapse => "tells nobody that a claim has lapsed",
             Plant::NoGraceForClaims => "gives claims no grace after a sleep",
+            Plant::ClaimWithoutJoin => "lets a sender claim in a role without joining it",
+            Plant::UpdateNotApplied => "accepts a message and leaves out the state change that it carries",
+            Plant::ForgetFitness => "forgets what an agent said of itself and does not say again",
+            Plant::LoseTaskNumber => "does not find a task by the number that stands in for its name",
         }
     }
 }

@@ -55,6 +55,7 @@ pub mod dead_letters;
 pub mod figures;
 pub mod messages;
 pub mod records;
+pub mod task_steps;
 pub mod tasks;
 pub mod work;
 

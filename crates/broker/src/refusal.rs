@@ -4,7 +4,8 @@ use message::{MessageId, Seq};
 
 use crate::Digest;
 
-/// Why a command is not carried out. Nothing has changed.
+/// Why a command is not carried out. Nothing has changed, except that what a message says of its sender is noted though
+/// the message is refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Refusal {
     #[error("no agent has this number: it was removed")]

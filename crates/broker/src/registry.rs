@@ -12,7 +12,7 @@ use crate::broker::{Applied, Broker, Decided, Decision};
 use crate::effect::Effects;
 use crate::entry::{End, State};
 use crate::mailbox::{Mailbox, Queue};
-use crate::{AgentKey, EntryKey, Event, GroupKey, Misfit, Refusal, Register, Reply, SessionKey, Time};
+use crate::{AgentKey, EntryKey, Event, GroupKey, Misfit, Refusal, Register, Reply, SessionKey, Sign, Time};
 
 /// Agents that every bus has.
 const RESERVED: u64 = 3;
@@ -200,7 +200,26 @@ impl Broker {
         if bytes > bytes_max {
             return Err(Refusal::TooLarge { bytes, bytes_max });
         }
-        Ok(Decision::done(vec![Event::PresenceSet { agent, state, detail }]))
+        Ok(Decision::done(vec![Event::PresenceSet { agent, state, detail: detail.into() }]))
+    }
+
+    /// Notes what an agent says of itself, and keeps of what it said before whatever it does not say now.
+    pub(crate) fn sign<'a>(&self, agent: AgentKey, sign: &'a Sign) -> Decided<'a> {
+        let known = self.agent_at(agent)?.presence.as_ref();
+        let Sign { state, detail, quality, from } = sign;
+        let mut decision = match detail {
+            Some(detail) => self.set_presence(agent, *state, detail)?,
+            None => {
+                let detail = known.map(|note| note.detail.to_vec()).unwrap_or_default().into();
+                Decision::done(vec![Event::PresenceSet { agent, state: *state, detail }])
+            }
+        };
+        let known = self.fitness(agent);
+        #[cfg(feature = "plants")]
+        let known = if self.has_plant(crate::plant::Plant::ForgetFitness) { (None, Time(0)) } else { known };
+        let fitted = self.fit(agent, quality.or(known.0), from.unwrap_or(known.1))?;
+        decision.events.extend(fitted.events);
+        Ok(decision)
     }
 
     pub(crate) fn check_text(&self, what: &'static str, text: &str) -> Result<(), Refusal> {

@@ -1,7 +1,7 @@
 //! Replies: what a command that was carried out gives back.
 
 use json::{Finding, Source};
-use message::{DeliveryId, Guarantee, Kind, MessageId, Priority, Seq, Stage, Warning};
+use message::{DeliveryId, Guarantee, Kind, MessageId, Priority, RecipientReceipt, Seq, Stage, Warning};
 
 use crate::{AgentKey, Change, EntryKey, MessageKey, SessionKey, Time};
 
@@ -41,6 +41,8 @@ pub struct Receipted {
     pub wait_until: Option<Time>,
     /// What its sender should know.
     pub cautions: Vec<Caution>,
+    /// What became of it with each recipient, where the command asked for it.
+    pub recipients: Vec<RecipientReceipt>,
 }
 
 /// Something that a sender should know, though its message was taken in. Most are never read: words are made of it
@@ -97,7 +99,15 @@ impl Receipted {
         wait_until: Option<Time>,
         cautions: Vec<Caution>,
     ) -> Self {
-        Receipted { id, message: Some(message), duplicate: false, answer: None, wait_until, cautions }
+        Receipted {
+            id,
+            message: Some(message),
+            duplicate: false,
+            answer: None,
+            wait_until,
+            cautions,
+            recipients: Vec::new(),
+        }
     }
 
     /// Returns what its sender should know, in words.

@@ -43,7 +43,7 @@ pub use completion::{check_completion, worker};
 pub use form::is_posted;
 pub use registry::Registry;
 pub use rules::{CONTEXT_WORDS_MAX, ROLE_TOPIC_BYTES, SUMMARY_WORDS_MAX, fits_role_topic};
-pub use stand_in::{task_id, wire_id};
+pub use stand_in::{stand_in_number, task_id, wire_id};
 
 /// The dialect `wire`.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,7 +1,7 @@
 //! Stand-ins: slugs, task ids and message ids for what has none in a wire, the same every time.
 
 use json::{Object, Value, write_string};
-use message::{Sha256, task_number};
+use message::{Sha256, TASK_NUMBERS};
 
 use crate::syntax::{is_slug_character, is_task_id};
 
@@ -39,12 +39,18 @@ pub(crate) fn recipient(address: &str) -> String {
 
 /// Makes the id of a topic for a task that has another sort of id.
 pub fn task_id(task: &str) -> String {
-    if is_task_id(task) { task.to_owned() } else { format!("0.0.{}", task_number(task)) }
+    if is_task_id(task) { task.to_owned() } else { format!("0.0.{}", message::task_number(task)) }
+}
+
+/// Returns the number by which an id stands in for the name of a task, if it does.
+pub fn stand_in_number(id: &str) -> Option<u64> {
+    let number = id.strip_prefix("0.0.")?.parse().ok()?;
+    TASK_NUMBERS.contains(&number).then_some(number)
 }
 
 /// Tells whether an id is the one that stands in for a task.
 pub(crate) fn stands_for(id: &str, task: &str) -> bool {
-    id == task || (id.starts_with("0.0.") && id[4..].parse() == Ok(task_number(task)))
+    id == task || stand_in_number(id) == Some(message::task_number(task))
 }
 
 fn write_sorted(out: &mut String, value: &Value<'_>) {

@@ -5,7 +5,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use dialect::Name;
 use gateway::waiting::{self, Ended, Reply};
-use gateway::{Answer, Asking, Body, Caller, Code, Problem, Query, Sending};
+use gateway::{Answer, Asking, Body, Caller, Code, Problem, Query, Submission};
 use message::{Stage, Warning};
 
 use crate::refusal;
@@ -29,28 +29,23 @@ pub(crate) async fn send(
 async fn take_in(caller: &Caller, headers: &HeaderMap, body: Body) -> Result<Response, Problem> {
     let body = gateway::body(body)?;
     let asking = Asking { trace: gateway::header_text(headers, &gateway::TRACE), ..Asking::default() };
-    let sending = Sending::read(&caller.hub, &caller.principal, &body, Some(Name::Bus), asking)?;
-    if sending.is_for_the_bus() {
+    let submission = Submission::read(&caller.hub, &caller.principal, &body, Some(Name::Bus), asking)?;
+    if submission.is_for_the_bus() {
         // Nobody relies on a sign of life, so nothing waits until it is durable.
-        caller.hub.node().note_with(move |turn| drop(sending.note(turn)));
+        submission.into_note().into_iter().for_each(|sign| caller.hub.node().note(sign));
         return Ok(Answer::new().flag("success", true).respond(StatusCode::OK));
     }
-    let waits = sending.waits();
-    let accepted = caller.hub.call(move |turn| {
-        let accepted = sending.accept_and_look(turn)?;
-        Ok((sending.incoming, accepted))
-    });
-    let (incoming, accepted) = accepted.await?;
-    let receipted = accepted.receipted;
+    let (waits, warnings) = (submission.waits(), submission.warnings);
+    let (receipted, awaited) = caller.hub.accept(submission.accept).await?;
     let mut answer = Answer::new().flag("success", true).text("id", &receipted.id.to_string());
     if receipted.duplicate {
         answer = answer.flag("duplicate", true);
     }
-    let warnings: Vec<Warning> = incoming.warnings.into_iter().chain(receipted.warnings()).collect();
+    let warnings: Vec<Warning> = warnings.into_iter().chain(receipted.warnings()).collect();
     if !warnings.is_empty() {
         answer = answer.list("warnings", warnings.iter().map(Warning::to_json));
     }
-    match (accepted.awaited, receipted.answer) {
+    match (awaited, receipted.answer) {
         (Some(awaited), _) => match waiting::outcome(&caller.hub, Name::Bus, awaited).await? {
             Ended::Reply(reply, settle) => Ok(settle.respond(with_reply(answer, &reply).end())),
             Ended::Nothing(stage) => Err(nothing(stage)),

@@ -5,7 +5,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use dialect::Name;
 use gateway::letters::{self, BYTES_MAX};
-use gateway::{Answer, At, Body, Caller, Code, Problem, Query, Sending};
+use gateway::{Answer, At, Body, Caller, Code, Problem, Query, Submission};
 
 const LOOK_DEFAULT: u64 = 10;
 const LOOK_MAX: u64 = 1_000;
@@ -19,12 +19,12 @@ pub(crate) async fn send(
 ) -> Result<Response, Problem> {
     let body = gateway::body(body)?;
     let asking = gateway::asking(Query(query.as_deref()), &headers)?;
-    let sending = Sending::read(&caller.hub, &caller.principal, &body, Some(Name::Coord), asking)?;
+    let submission = Submission::read(&caller.hub, &caller.principal, &body, Some(Name::Coord), asking)?;
     // A state, or a change of one, has neither.
-    if sending.incoming.message.native_id.is_none() {
+    if submission.native_id.is_none() {
         return Err(Problem::new(Code::Invalid, "a message has a `type` and an `id`"));
     }
-    gateway::post(&caller, sending).await
+    gateway::post(&caller, submission).await
 }
 
 /// Shows what waits for an agent; changes nothing.

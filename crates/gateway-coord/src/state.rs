@@ -4,7 +4,7 @@ use axum::extract::RawQuery;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use gateway::socket::{CLOSE_NORMAL, CLOSE_STOPPING, Pings, close, limited, too_many_pings};
-use gateway::state::{Follower, StateUpdate, Told, shared_state};
+use gateway::state::{Follower, Told, read_change, shared_state};
 use gateway::websocket::{Heard, Sink, Upgrade, WebSocket};
 use gateway::{Answer, Body, Caller, Hub, Principal, Problem, Query};
 use message::Seq;
@@ -16,9 +16,8 @@ pub(crate) async fn show(caller: Caller) -> Result<Response, Problem> {
 
 /// Makes one change of it.
 pub(crate) async fn change(caller: Caller, body: Body) -> Result<Response, Problem> {
-    let update = StateUpdate::read(&gateway::body(body)?)?;
-    let by = caller.principal.speaker();
-    let change = caller.hub.call(move |turn| update.apply(turn, by)).await?;
+    let change = read_change(&gateway::body(body)?, caller.principal.speaker())?;
+    let change = caller.hub.execute(change).await?;
     Ok(gateway::changed(change).respond(StatusCode::OK))
 }
 

@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use broker::{AgentKey, Receipted};
+use broker::{Accept, AgentKey, Command, Receipted};
 use channel_root::{Found, Unreadable};
 use dialect::Name;
 use dialect_channel::{addressing, codes};
 use gateway::channels::Severity;
 use gateway::socket::stops;
-use gateway::{Asking, Code, Hub, Problem, Retry, Sending};
+use gateway::{Asking, Code, Hub, Problem, Retry, Submission};
 use history::{Query, Scope};
 use json::Value;
 use message::{MessageId, Seq};
@@ -31,7 +31,7 @@ pub(crate) type Joined = HashSet<(AgentKey, String)>;
 /// A file on its way to the bus.
 struct Prepared {
     file: String,
-    sending: Sending,
+    submission: Submission,
 }
 
 /// Watches a root until the bus stops.
@@ -126,7 +126,7 @@ async fn look_into(
     let (mut prepared, mut refused) = (Vec::new(), Vec::new());
     for found in polled.found {
         match prepare(site, channel, &found, roles, joined).await {
-            Ok(sending) => prepared.push(Prepared { file: found.name, sending }),
+            Ok(submission) => prepared.push(Prepared { file: found.name, submission }),
             Err(problem) => refused.push((found.name, problem)),
         }
     }
@@ -146,7 +146,7 @@ async fn prepare(
     found: &Found,
     roles: &Roles,
     joined: &mut Joined,
-) -> Result<Sending, Problem> {
+) -> Result<Submission, Problem> {
     let id = found.name.strip_suffix(".json").unwrap_or(&found.name);
     let not_json = || Problem::new(Code::NotJson, "it holds no JSON object");
     let text = as_it_lies(&found.bytes, channel, id).ok_or_else(not_json)?;
@@ -158,11 +158,12 @@ async fn prepare(
     }
     let principal = site.speaker(from).await?;
     let asking = Asking { hold: true, ..Asking::default() };
-    let mut sending = Sending::read(&site.hub, &principal, text.as_bytes(), Some(Name::Channel), asking)?;
-    site.enter(sending.from, channel, joined).await;
+    let mut submission =
+        Submission::read(&site.hub, &principal, text.as_bytes(), Some(Name::Channel), asking)?;
+    site.enter(submission.accept.from, channel, joined).await;
     let reply_to = document.pointer("/metadata/in_reply_to").and_then(Value::as_str).map(str::to_owned);
     if let Some(message) = answered(site, channel, reply_to).await {
-        sending.incoming.message.reply_to = message.to_string().parse().ok();
+        submission.accept.reply_to = Some(message.to_string().into());
     }
     let place = (channel, found.name.as_str());
     if let Some(oddity) = roles.oddity(from, said("type").unwrap_or("chat")) {
@@ -174,7 +175,7 @@ async fn prepare(
         let detail = format!("it says that its channel is {session:?}; the folder counts");
         site.complain(place, Severity::Odd, "other_channel", &detail);
     }
-    Ok(sending)
+    Ok(submission)
 }
 
 /// Returns the message that a file answers by naming the file that was written for it.
@@ -202,19 +203,21 @@ async fn send(site: &Arc<Site>, channel: &str, prepared: Vec<Prepared>) -> Resul
         put_off(site, name, files).await;
         return Err(reason);
     }
-    let called = site.hub.call(move |turn| {
-        let (mut accepted, mut refused) = (Vec::new(), Vec::new());
-        for Prepared { file, sending } in prepared {
-            let sending = sending.without_waiting();
-            match sending.accept(turn) {
-                Ok(receipted) => accepted.push((file, receipted)),
-                Err(problem) => refused.push((file, problem)),
+    let (names, commands): (Vec<_>, Vec<_>) = prepared
+        .into_iter()
+        .map(|Prepared { file, submission }| (file, Command::Accept(submission.without_waiting().accept)))
+        .unzip();
+    match site.hub.execute_all(commands).await {
+        Ok(executed) => {
+            let (mut accepted, mut refused) = (Vec::new(), Vec::new());
+            for (file, executed) in names.into_iter().zip(executed) {
+                match executed.answer::<Box<Accept>>() {
+                    Ok(receipted) => accepted.push((file, receipted)),
+                    Err(error) => refused.push((file, error.into())),
+                }
             }
+            Ok((accepted, refused))
         }
-        Ok((accepted, refused))
-    });
-    match called.await {
-        Ok(sent) => Ok(sent),
         Err(problem) => {
             put_off(site, name, files).await;
             Err(problem.detail)

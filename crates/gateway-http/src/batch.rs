@@ -3,7 +3,9 @@
 use axum::extract::RawQuery;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use gateway::{Asking, Body, Code, Problem, Query, Sending};
+use broker::{Accept, Command, Receipted};
+use gateway::{Asking, Body, Code, Problem, Query, Submission};
+use node::{CallError, Executed};
 
 use crate::messages;
 use gateway::Caller;
@@ -29,27 +31,27 @@ pub(crate) async fn send(
         let detail = format!("{} lines, at most {LINES_MAX} are taken at once", lines.len());
         return Err(Problem::new(Code::TooLarge, detail));
     }
-    let read = |line| Sending::read(&caller.hub, &caller.principal, line, dialect, asking);
-    let sendings: Vec<_> = lines.into_iter().map(read).collect();
-    let outcomes = caller.hub.call(move |turn| {
-        let accept = |sending: Result<Sending, Problem>| {
-            let sending = sending?;
-            let receipted = sending.accept(turn)?;
-            let recipients = turn.broker().receipt(receipted.id).unwrap_or_default();
-            Ok((sending.incoming, receipted, recipients))
-        };
-        Ok(sendings.into_iter().map(accept).collect::<Vec<Result<_, Problem>>>())
-    });
+    let read = |line| Submission::read(&caller.hub, &caller.principal, line, dialect, asking);
+    let (mut heads, mut commands) = (Vec::with_capacity(lines.len()), Vec::with_capacity(lines.len()));
+    for line in lines {
+        heads.push(read(line).map(|submission| {
+            let (accept, head) = submission.into_parts();
+            commands.push(Command::Accept(accept));
+            head
+        }));
+    }
+    let mut executed = caller.hub.execute_all(commands).await?.into_iter();
     let mut text = String::new();
-    for outcome in outcomes.await? {
-        match outcome {
-            Ok((incoming, receipted, recipients)) => {
-                let receipt = gateway::receipt_of(&incoming, receipted, recipients);
-                text.push_str(&receipt.to_json());
-            }
+    for head in heads {
+        match head.and_then(|head| Ok(head.receipt(receipted(executed.next())?))) {
+            Ok(receipt) => text.push_str(&receipt.to_json()),
             Err(problem) => text.push_str(&problem.to_value().to_json()),
         }
         text.push('\n');
     }
     Ok((StatusCode::OK, [(header::CONTENT_TYPE, "application/jsonl")], text).into_response())
+}
+
+fn receipted(executed: Option<Executed>) -> Result<Receipted, Problem> {
+    Ok(executed.ok_or(CallError::Unexpected)?.answer::<Box<Accept>>()?)
 }

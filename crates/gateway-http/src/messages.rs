@@ -5,7 +5,7 @@ use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use broker::query::messages::{FindMessage, ReceiptOf};
 use broker::{AgentKey, Command, MessageView};
-use gateway::{Asking, Body, Code, Principal, Problem, Query, Sending, Stored};
+use gateway::{Asking, Body, Code, Principal, Problem, Query, Stored, Submission};
 use history::Receipted;
 use message::{MessageId, Receipt};
 
@@ -26,11 +26,11 @@ pub(crate) async fn send(
     let query = Query(query.as_deref());
     let asking = gateway::asking(query, &headers)?;
     let dialect = dialect(query, &headers)?;
-    let sending = Sending::read(&caller.hub, &caller.principal, &body, dialect, asking)?;
+    let submission = Submission::read(&caller.hub, &caller.principal, &body, dialect, asking)?;
     if query.flag("dry_run")? {
         return Ok(Answer::new().flag("valid", true).respond(StatusCode::OK));
     }
-    gateway::post(&caller, sending).await
+    gateway::post(&caller, submission).await
 }
 
 /// Returns the document itself.
@@ -82,16 +82,16 @@ pub(crate) async fn amend(
         let detail = format!("the message is written in {before}: amend it in the same dialect");
         return Err(Problem::bad_request(detail));
     }
-    let mut sending = Sending::read(&caller.hub, &caller.principal, &body, Some(dialect), Asking::default())?;
+    let mut submission =
+        Submission::read(&caller.hub, &caller.principal, &body, Some(dialect), Asking::default())?;
     if let Some(to) = envelope.addresses() {
-        sending.incoming.pass_to(to);
+        submission.pass_to(to);
     }
-    if sending.from != found.from {
+    if submission.accept.from != found.from {
         return Err(Problem::new(Code::NotYours, "the document says that somebody else sent it"));
     }
     let message = found.id;
-    let body = sending.incoming.envelope();
-    caller.hub.execute(Command::Amend { message, by, body }).await?;
+    caller.hub.execute(Command::Amend { message, by, body: submission.accept.body }).await?;
     receipt(caller, At(id)).await
 }
 

@@ -3,8 +3,7 @@
 use axum::extract::RawQuery;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use broker::query::tasks::FindTask;
-use gateway::tasks::{Claim, Claimed, Deed, Done, List, TaskShown, unknown};
+use gateway::tasks::{Claim, Claimed, Deed, Done, List, TaskShown, shown, unknown};
 use gateway::{Answer, At, Body, Caller, Problem, Query};
 use json::Value;
 
@@ -25,8 +24,8 @@ pub(crate) async fn show(
     RawQuery(query): RawQuery,
 ) -> Result<Response, Problem> {
     let dialect = Query(query.as_deref()).dialect()?;
-    let shown = look(&caller, id).await?;
-    Ok(gateway::json_text(StatusCode::OK, shown.whole(&caller.hub, dialect)?))
+    let task = look(&caller, &id).await?;
+    Ok(gateway::json_text(StatusCode::OK, task.whole(&caller.hub, dialect)?))
 }
 
 /// Claims a task, or the next one that the caller may have.
@@ -40,13 +39,11 @@ pub(crate) async fn claim(
     let dialect = Query(query.as_deref()).dialect()?;
     let key = gateway::idempotency_key(&headers);
     let claim = Claim::read(&caller.hub, &caller.principal, &gateway::fields(&body)?, key)?;
-    let hub = caller.hub.clone();
-    let claimed = caller.hub.call(move |turn| Ok((claim.carry_out(&hub, turn)?, claim)));
-    let (mut claimed, claim) = claimed.await?;
+    let mut claimed = claim.carry_out(&caller.hub).await?;
     if let Claimed::Past(message) = claimed {
         let row = caller.hub.ask(move |history| history.message(message)).await?;
         let task = row.and_then(|row| row.task);
-        claimed = caller.hub.call(move |turn| Ok(claim.answer_past(turn, task.as_deref()))).await?;
+        claimed = claim.answer_past(&caller.hub, task.as_deref()).await?;
     }
     let answer = Answer::new();
     let answer = match claimed {
@@ -79,29 +76,19 @@ pub(crate) async fn act(
     let body = gateway::body(body)?;
     let key = gateway::idempotency_key(&headers);
     let deed = Deed::read(&caller.hub, &caller.principal, &what, &gateway::fields(&body)?, key)?;
-    let (hub, principal, task) = (caller.hub.clone(), caller.principal.clone(), id.clone());
-    let done = caller.hub.call(move |turn| {
-        let done = deed.carry_out(&hub, turn, &task)?;
-        let broker = turn.broker();
-        let view = broker.look_at_task(&task).ok_or_else(|| unknown(&task))?;
-        Ok((done, TaskShown::of(broker, &view, &principal)))
-    });
-    let (done, shown) = done.await?;
+    let done = deed.carry_out(&caller.hub, &id).await?;
+    let task = look(&caller, &id).await?;
     let (status, receipt) = match done {
-        Done::Now(incoming, accepted) => {
-            (StatusCode::CREATED, gateway::receipt_of(&incoming, accepted.receipted, accepted.recipients))
-        }
+        Done::Now(receipt) => (StatusCode::CREATED, *receipt),
         Done::Before(message) => {
             let mut receipt = messages::current_receipt(&caller, &message.to_string()).await?;
             receipt.duplicate = true;
             (StatusCode::OK, receipt)
         }
     };
-    Ok(Answer::new().raw("task", &shown.brief()).raw("receipt", &receipt.to_json()).respond(status))
+    Ok(Answer::new().raw("task", &task.brief()).raw("receipt", &receipt.to_json()).respond(status))
 }
 
-async fn look(caller: &Caller, id: String) -> Result<TaskShown, Problem> {
-    let wanted = FindTask { id: id.as_str().into(), number: None, readers: caller.principal.agents() };
-    let task = caller.hub.query(wanted).await?.ok_or_else(|| unknown(&id))?;
-    Ok(TaskShown::new(task, &caller.principal))
+async fn look(caller: &Caller, id: &str) -> Result<TaskShown, Problem> {
+    shown(&caller.hub, &caller.principal, id, None).await?.ok_or_else(|| unknown(id))
 }

@@ -2,45 +2,56 @@
 
 use axum::http::StatusCode;
 use axum::response::Response;
+use broker::Refusal;
+use broker::query::task_steps::ConcernedTask;
 use gateway::tasks::loses_claim;
-use gateway::{Answer, Caller, Code, Problem, Sending, receipt_of};
+use gateway::{Answer, Caller, Code, Problem, Submission};
 use json::Value;
-use message::TaskId;
+use node::CallError;
 
 use crate::concern;
 
-/// Takes a claim in, and says whether it won.
-pub(crate) async fn claim(caller: &Caller, sending: Sending) -> Result<Response, Problem> {
-    let task = sending.incoming.message.task.as_ref().map(TaskId::as_str).unwrap_or_default().to_owned();
-    let named = task.clone();
-    let accepted = caller.hub.call(move |turn| {
-        if concern::find(turn.broker(), &named).is_none() {
-            return Err(Problem::new(Code::UnknownTask, format!("there is no task `{named}`")));
-        }
-        let accepted = sending.accept_and_look(turn)?;
-        let broker = turn.broker();
-        let holder = concern::find(broker, &named).and_then(|task| task.holder);
-        let holder = holder.map(|holder| broker.called(holder).to_owned());
-        Ok((receipt_of(&sending.incoming, accepted.receipted, accepted.recipients), holder))
-    });
-    let problem = match accepted.await {
-        Ok((receipt, holder)) => {
-            let answer = answer("claimed", holder);
-            return Ok(answer.raw("receipt", &receipt.to_json()).respond(StatusCode::OK));
-        }
-        Err(problem) => problem,
-    };
-    let is_missed = problem.code == Code::Missed;
-    if !is_missed && !loses_claim(problem.code) && problem.code != Code::UnknownTask {
-        return Err(problem);
+/// Takes a claim of a task in, and says whether it won.
+pub(crate) async fn claim(
+    caller: &Caller,
+    submission: Submission,
+    task: Option<ConcernedTask>,
+) -> Result<Response, Problem> {
+    if task.is_none() {
+        let named = submission.accept.task.unwrap_or_default();
+        let problem = Problem::new(Code::UnknownTask, format!("there is no task `{named}`"));
+        return Ok(lost(&problem, None));
     }
-    let holder = caller.hub.call(move |turn| {
-        let holder = concern::find(turn.broker(), &task).and_then(|task| task.holder);
-        Ok(holder.map(|holder| turn.broker().called(holder).to_owned()))
-    });
-    let answer = answer(if is_missed { "missed" } else { "rejected" }, holder.await?);
-    let answer = answer.text("reason", problem.code.name()).text("detail", &problem.detail);
-    Ok(answer.respond(StatusCode::OK))
+    let (by, look) = (submission.accept.from, concern::look_of(&submission));
+    let (accept, head) = submission.into_parts();
+    match caller.hub.node().execute(accept).await {
+        Ok(receipted) => {
+            // A repeat says nothing of who has the task now.
+            let holder = match receipted.duplicate {
+                true => concern::holder(&caller.hub, look).await?,
+                false => caller.hub.name_of(by).map(|name| name.to_string()),
+            };
+            let receipt = head.receipt(receipted);
+            let answer = answer("claimed", holder);
+            Ok(answer.raw("receipt", &receipt.to_json()).respond(StatusCode::OK))
+        }
+        Err(CallError::Refused(refusal)) => {
+            // Nobody has a task that is refused for any other reason.
+            let holder =
+                if let Refusal::Missed { holder, .. } = &refusal { Some(holder.clone()) } else { None };
+            let problem = Problem::from(refusal);
+            let is_lost = problem.code == Code::Missed || loses_claim(problem.code);
+            if is_lost { Ok(lost(&problem, holder)) } else { Err(problem) }
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Says that a claim did not win, and who has the task.
+fn lost(problem: &Problem, holder: Option<String>) -> Response {
+    let outcome = if problem.code == Code::Missed { "missed" } else { "rejected" };
+    let answer = answer(outcome, holder).text("reason", problem.code.name()).text("detail", &problem.detail);
+    answer.respond(StatusCode::OK)
 }
 
 fn answer(outcome: &str, holder: Option<String>) -> Answer {

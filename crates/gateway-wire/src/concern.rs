@@ -2,70 +2,66 @@
 //!
 //! The wire names only the task; the registry of tasks knows the rest.
 
-use broker::{AgentKey, Broker, TaskView};
-use gateway::{Hub, Problem, Sending};
-use message::{Address, Kind, TaskId, TopicName};
+use broker::query::task_steps::{ConcernLook, Concerned, ConcernedTask};
+use gateway::{Hub, Problem, Submission};
+use message::{Address, Kind, TopicName};
 
-/// Digits at the end of an id that stands in; those that a ledger gives out are shorter.
-const STAND_IN_DIGITS: usize = 15;
+/// Finds the task that a wire names, by its name or by the id that stands in for it, and reads the one as the other.
+pub(crate) async fn look(hub: &Hub, submission: &mut Submission) -> Result<Option<ConcernedTask>, Problem> {
+    Ok(ask(hub, submission).await?.task)
+}
 
 /// Passes a wire that names only its task on to whom it concerns. A wire about a task of which nobody knows goes to the
-/// topic of that task, as it says.
-pub(crate) async fn pass_on(hub: &Hub, sending: &mut Sending) -> Result<(), Problem> {
-    let message = &sending.incoming.message;
-    let Some(named) = message.task.as_ref().map(|task| task.as_str().to_owned()) else { return Ok(()) };
-    let topic = named.parse().ok().map(|topic: TopicName| Address::Topic(topic));
-    let names_nobody = match sending.incoming.to() {
-        [Address::Role(_)] => message.kind == Kind::TaskClaim,
+/// topic of that task, as it says. Returns the task, if it is known.
+pub(crate) async fn pass_on(
+    hub: &Hub,
+    submission: &mut Submission,
+) -> Result<Option<ConcernedTask>, Problem> {
+    let topic = topic(submission);
+    let names_nobody = match submission.accept.to.as_slice() {
+        [Address::Role(_)] => submission.accept.kind == Kind::TaskClaim,
         [to @ Address::Topic(_)] => topic.as_ref() == Some(to),
         _ => false,
     };
-    let (from, followed) = (sending.from, topic.as_ref().map(Address::to_string));
-    let found = hub.call(move |turn| {
-        let broker = turn.broker();
-        let is_followed = followed.is_some_and(|name| broker.group(&name).is_some());
-        let task = find(broker, &named);
-        let known = task.map(|task| (task.id.to_owned(), parties(broker, &task, from)));
-        Ok((known, is_followed))
-    });
-    let (known, is_followed) = found.await?;
-    let mut to = Vec::new();
-    if let Some((task, parties)) = known {
-        // An id that stands in for the task's own is read as that.
-        sending.incoming.message.task = task.parse::<TaskId>().ok().or(sending.incoming.message.task.take());
-        to = parties;
+    let Concerned { task, is_followed } = ask(hub, submission).await?;
+    if !names_nobody || submission.accept.task.is_none() {
+        return Ok(task);
     }
-    if !names_nobody {
-        return Ok(());
-    }
+    let mut to = task.as_ref().map(|task| task.parties.clone()).unwrap_or_default();
     if is_followed || to.is_empty() {
         to.extend(topic);
     }
     if !to.is_empty() {
-        sending.incoming.pass_to(to);
+        submission.pass_to(to);
     }
-    Ok(())
+    Ok(task)
 }
 
-/// Finds a task by its name, or by the id that stands in for it in wires.
-pub(crate) fn find<'b>(broker: &'b Broker, id: &str) -> Option<TaskView<'b>> {
-    broker.look_at_task(id).or_else(|| broker.task_by_number(stand_in(id)?))
+/// Returns the look for the task that a wire names, if it names one.
+pub(crate) fn look_of(submission: &Submission) -> Option<ConcernLook> {
+    let named = submission.accept.task.as_deref()?;
+    let (from, number) = (submission.accept.from, dialect_wire::stand_in_number(named));
+    Some(ConcernLook { from, task: named.into(), number, topic: topic(submission) })
 }
 
-/// Returns the number by which an id stands in for the name of a task.
-pub(crate) fn stand_in(id: &str) -> Option<u64> {
-    let number = id.strip_prefix("0.0.").filter(|number| number.len() == STAND_IN_DIGITS)?;
-    number.parse().ok()
+/// Returns who has the task that is looked for.
+pub(crate) async fn holder(hub: &Hub, look: Option<ConcernLook>) -> Result<Option<String>, Problem> {
+    let Some(look) = look else { return Ok(None) };
+    Ok(hub.query(look).await?.task.and_then(|task| task.holder).map(String::from))
 }
 
-/// Returns who asked for a task and who has it, as far as they are there and are not the one who speaks.
-fn parties(broker: &Broker, task: &TaskView<'_>, from: AgentKey) -> Vec<Address> {
-    let mut parties: Vec<AgentKey> = Vec::new();
-    for agent in [Some(task.requester), task.holder].into_iter().flatten() {
-        let is_there = broker.look_at(agent).is_some() && !agent.is_machinery();
-        if is_there && agent != from && !parties.contains(&agent) {
-            parties.push(agent);
-        }
+async fn ask(hub: &Hub, submission: &mut Submission) -> Result<Concerned, Problem> {
+    let Some(look) = look_of(submission) else {
+        return Ok(Concerned { task: None, is_followed: false });
+    };
+    let concerned = hub.query(look).await?;
+    if let Some(task) = &concerned.task {
+        submission.accept.task = Some(task.id.as_ref().into());
     }
-    parties.into_iter().filter_map(|agent| broker.called(agent).parse().ok()).collect()
+    Ok(concerned)
+}
+
+/// Returns the topic of those who follow the task that a wire names.
+fn topic(submission: &Submission) -> Option<Address> {
+    submission.accept.task.as_deref()?.parse().ok().map(|topic: TopicName| Address::Topic(topic))
 }

@@ -4,7 +4,7 @@ use axum::extract::RawQuery;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use dialect::Name;
-use gateway::{Body, Caller, Problem, Query, Sending};
+use gateway::{Body, Caller, Problem, Query, Submission};
 use message::{Address, Kind};
 
 use crate::{claim, concern};
@@ -19,15 +19,19 @@ pub(crate) async fn send(
     let body = gateway::body(body)?;
     let query = Query(query.as_deref());
     let asking = gateway::asking(query, &headers)?;
-    let mut sending = Sending::read(&caller.hub, &caller.principal, &body, Some(Name::Wire), asking)?;
-    match named(query)? {
-        Some(address) => send_to(&mut sending, address)?,
-        None => concern::pass_on(&caller.hub, &mut sending).await?,
+    let mut submission = Submission::read(&caller.hub, &caller.principal, &body, Some(Name::Wire), asking)?;
+    let is_claim = submission.accept.kind == Kind::TaskClaim;
+    let task = match named(query)? {
+        Some(address) => {
+            send_to(&mut submission, address)?;
+            if is_claim { concern::look(&caller.hub, &mut submission).await? } else { None }
+        }
+        None => concern::pass_on(&caller.hub, &mut submission).await?,
+    };
+    if is_claim {
+        return claim::claim(&caller, submission, task).await;
     }
-    if sending.incoming.message.kind == Kind::TaskClaim {
-        return claim::claim(&caller, sending).await;
-    }
-    gateway::post(&caller, sending).await
+    gateway::post(&caller, submission).await
 }
 
 /// Returns the queue or agent that the query names.
@@ -45,13 +49,12 @@ fn named(query: Query<'_>) -> Result<Option<Address>, Problem> {
 }
 
 /// Sends a brief where the query says. Every other wire says itself where it goes.
-fn send_to(sending: &mut Sending, address: Address) -> Result<(), Problem> {
-    let incoming = &mut sending.incoming;
-    if matches!(incoming.message.kind, Kind::TaskRequest | Kind::HandoffOffer) {
-        incoming.send_to(vec![address]);
+fn send_to(submission: &mut Submission, address: Address) -> Result<(), Problem> {
+    if matches!(submission.accept.kind, Kind::TaskRequest | Kind::HandoffOffer) {
+        submission.send_to(vec![address]);
         return Ok(());
     }
-    if incoming.to() == [address] {
+    if submission.accept.to == [address] {
         return Ok(());
     }
     Err(Problem::bad_request(

@@ -12,7 +12,7 @@ use history::of_task;
 use json::Value;
 use message::{MessageId, Seq, TaskStatus};
 
-use crate::{concern, topics};
+use crate::topics;
 
 /// Shows a task.
 pub(crate) async fn show(
@@ -22,7 +22,7 @@ pub(crate) async fn show(
 ) -> Result<Response, Problem> {
     let query = Query(query.as_deref());
     let readers = caller.principal.agents();
-    let wanted = FindTask { id: id.as_str().into(), number: concern::stand_in(&id), readers };
+    let wanted = FindTask { id: id.as_str().into(), number: dialect_wire::stand_in_number(&id), readers };
     let task = caller.hub.query(wanted).await?.ok_or_else(|| unknown(&id))?;
     let task_id = dialect_wire::task_id(&task.id);
     let request = task.request.zip(task.body).filter(|_| may_read(&task, &caller.principal));

@@ -6,7 +6,7 @@ use json::{Limits, Value};
 use message::Address;
 use node::Turn;
 
-use crate::{Problem, Profile};
+use crate::Problem;
 
 /// Capabilities that are noted of one agent.
 const CAPABILITIES_MAX: usize = 200;
@@ -66,11 +66,9 @@ fn queues(capabilities: &[&str]) -> Vec<Address> {
     addresses
 }
 
-/// Returns to whom an agent's own rules send what stops it: those whose trigger names the blocker.
-pub(crate) fn routes(turn: &Turn<'_>, agent: AgentKey, blocker: Blocker) -> Vec<Address> {
-    let profile = turn.broker().look_at(agent).map(|view| Profile::read(view.profile));
-    let said = profile.and_then(|profile| profile.card.or(profile.descriptor)).unwrap_or_default();
-    let Ok(card) = json::parse_str(&said, Limits::DOCUMENT) else { return Vec::new() };
+/// Returns to whom the rules of a card or a descriptor send what stops its agent: those whose trigger names the blocker.
+pub(crate) fn routes(said: &str, blocker: Blocker) -> Vec<Address> {
+    let Ok(card) = json::parse_str(said, Limits::DOCUMENT) else { return Vec::new() };
     let rules = card.get("escalation_rules").and_then(Value::as_array).unwrap_or_default();
     let (word, name) = (blocker.name(), blocker.name().replace('_', " "));
     let matches = |rule: &&Value<'_>| {

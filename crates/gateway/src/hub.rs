@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use broker::query::agents::{FindRegistered, RegistryPage};
 use broker::query::work::StateVersion;
-use broker::{AgentKey, Command, Door, OpenSession, Query, Request};
+use broker::{Accept, AgentKey, Blocker, Command, Door, OpenSession, Query, Receipted, Request};
 use dialect::Name;
 use history::{History, HistoryError};
 use json::Limits;
-use message::{AgentName, Seq};
-use node::{CallError, Durations, Node, Turn};
+use message::{Address, AgentName, Seq};
+use node::{Awaited, CallError, Durations, Executed, Node, Turn};
 use tokio::sync::watch;
 
 use crate::channels::Channels;
@@ -18,7 +18,7 @@ use crate::lexicons::Lexicons;
 use crate::pollers::{self, Pollers};
 use crate::{
     Code, Connections, Denied, Directory, Listed, OpenConnection, Principal, Problem, RateLimits, Rates,
-    Reading, SealKey, Token, TokenHash, Who,
+    Reading, SealKey, Token, TokenHash, Who, card,
 };
 
 /// How long the history is waited for when only it can answer.
@@ -269,18 +269,40 @@ impl Hub {
 
     /// Executes a command, and answers when everything that the answer was computed from is durable.
     pub async fn execute<R: Request>(&self, request: R) -> Result<R::Answer, Problem> {
-        let begun = self.inner.node.steady();
-        let answer = self.inner.node.execute(request).await;
-        self.inner.answered.add(self.inner.node.steady().saturating_sub(begun));
-        answer.map_err(Problem::from)
+        self.timed(self.inner.node.execute(request)).await
     }
 
     /// Looks at the state, and answers when everything that was seen is durable.
     pub async fn query<Q: Query>(&self, query: Q) -> Result<Q::Answer, Problem> {
+        self.timed(self.inner.node.query(query)).await
+    }
+
+    /// Executes commands one after the other, in one batch. A command that is refused does not keep the next ones from
+    /// being executed.
+    pub async fn execute_all(&self, commands: Vec<Command>) -> Result<Vec<Executed>, Problem> {
+        self.timed(self.inner.node.execute_all(commands)).await
+    }
+
+    /// Accepts a message, and begins to wait for its reply if its sender does.
+    pub async fn accept(&self, accept: Box<Accept>) -> Result<(Receipted, Option<Awaited>), Problem> {
+        self.timed(self.inner.node.accept(accept)).await
+    }
+
+    /// Counts how long an answer of the node takes.
+    async fn timed<T>(&self, answer: impl Future<Output = Result<T, CallError>>) -> Result<T, Problem> {
         let begun = self.inner.node.steady();
-        let answer = self.inner.node.query(query).await;
+        let answer = answer.await;
         self.inner.answered.add(self.inner.node.steady().saturating_sub(begun));
         answer.map_err(Problem::from)
+    }
+
+    /// Returns to whom an agent's own rules send what stops it.
+    pub(crate) fn routes_of(&self, agent: AgentKey, blocker: Blocker) -> Vec<Address> {
+        let said = self.with_directory(|directory| {
+            let (_, listed) = directory.find(directory.name_of(agent)?.as_str())?;
+            listed.profile.card.clone().or_else(|| listed.profile.descriptor.clone())
+        });
+        said.map(|said| card::routes(&said, blocker)).unwrap_or_default()
     }
 
     /// Waits until the history knows of everything that is durable now, when only it can answer.

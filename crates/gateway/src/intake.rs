@@ -2,49 +2,23 @@
 
 use std::time::Duration;
 
-use broker::{Accept, AgentKey, Fingerprint, Identity, TaskIntent, Time};
-use bytes::Bytes;
+use broker::{Accept, AgentKey, Fingerprint, Identity, Time, WithRecipients};
 use dialect::{Name, Names, Routing};
 use json::{Finding, Limits, Object, ParseError, Value, Written};
 use message::{
-    Address, AgentRef, Envelope, Guarantee, Kind, Message, Mode, Origin, Priority, Skimmed, Timestamp,
-    Warning,
+    Address, AgentRef, Envelope, Guarantee, Kind, Message, Mode, Origin, Reference, Skimmed, TaskId,
+    ThreadId, Timestamp, Warning,
 };
 use translate::{Carry, Options, Reports};
 
-use crate::state::StateUpdate;
-use crate::vitals::{self, Vitals};
 use crate::work::{intent_of, speaks_of_work};
-use crate::{SealKey, lexicons};
+use crate::{SealKey, Submission, lexicons, state, vitals};
 
 /// How often a message that does not say is tried is the broker's to say; how long each recipient has by default,
 /// when its sender waits.
 const WAIT_DEFAULT: Duration = Duration::from_secs(300);
 /// The queue of whoever takes work that names nobody.
 const ANYONE: &str = "roles.any";
-
-/// A document that was read, ready to be accepted.
-#[derive(Debug)]
-pub struct Incoming {
-    /// What it is routed by; its content is in the document alone.
-    pub message: Box<Message>,
-    /// The language in which it is written.
-    pub dialect: Name,
-    /// What was odd about it.
-    pub warnings: Vec<Warning>,
-    /// To whom it goes, where that is not to whom the message says.
-    to: Option<Vec<Address>>,
-    joins: Option<Address>,
-    routing: Routing,
-    fingerprint: Fingerprint,
-    envelope: Bytes,
-    /// What it says about work.
-    pub intent: Option<Box<TaskIntent>>,
-    /// What it says about its sender.
-    pub(crate) vitals: Option<Box<Vitals>>,
-    /// What it changes of the shared state.
-    pub(crate) update: Option<Box<StateUpdate>>,
-}
 
 /// Why a document is not taken in.
 #[derive(Debug, thiserror::Error)]
@@ -98,11 +72,11 @@ pub struct Asking<'a> {
 
 /// Reads a document in a dialect, or in whichever it looks like. One that the bus itself had translated is restored
 /// to what its sender wrote, with what was edited since.
-pub fn receive(bytes: &[u8], dialect: Option<Name>, reading: Reading<'_>) -> Result<Incoming, IntakeError> {
+pub fn receive(bytes: &[u8], dialect: Option<Name>, reading: Reading<'_>) -> Result<Submission, IntakeError> {
     if dialect == Some(Name::Convoke)
-        && let Some(incoming) = skim(bytes, reading)
+        && let Some(submission) = skim(bytes, reading)
     {
-        return Ok(incoming);
+        return Ok(submission);
     }
     receive_unusual(bytes, dialect, reading)
 }
@@ -112,7 +86,7 @@ pub(crate) fn receive_unusual(
     bytes: &[u8],
     dialect: Option<Name>,
     reading: Reading<'_>,
-) -> Result<Incoming, IntakeError> {
+) -> Result<Submission, IntakeError> {
     let value = json::parse(bytes, reading.limits).map_err(IntakeError::Json)?;
     let name = dialect.or_else(|| translate::detect(&value)).ok_or(IntakeError::UnknownDialect)?;
     receive_parsed(bytes, value, name, reading)
@@ -124,7 +98,7 @@ pub(crate) fn receive_parsed(
     value: Value<'_>,
     name: Name,
     reading: Reading<'_>,
-) -> Result<Incoming, IntakeError> {
+) -> Result<Submission, IntakeError> {
     let object = value.as_object().ok_or(IntakeError::NotAnObject)?;
     if let Some((text, name)) = restored(bytes, &value, object, name, reading) {
         let value = json::parse_str(&text, reading.limits).map_err(IntakeError::Json)?;
@@ -133,39 +107,34 @@ pub(crate) fn receive_parsed(
     read(bytes, value, name, reading)
 }
 
-fn read(bytes: &[u8], value: Value<'_>, name: Name, reading: Reading<'_>) -> Result<Incoming, IntakeError> {
+fn read(bytes: &[u8], value: Value<'_>, name: Name, reading: Reading<'_>) -> Result<Submission, IntakeError> {
     let language = translate::dialect(name);
     let fingerprint = fingerprint(name, &value, bytes);
     let figures = vitals::figures(name, &value);
     let decoded = language
         .decode_owned(value, reading.names)
         .map_err(|errors| IntakeError::Invalid { dialect: name, errors: errors.into_kept() })?;
-    let mut message = decoded.message;
+    let message = decoded.message;
     let errors = lexicons::check_content(reading.lexicons, &message);
     if !errors.is_empty() {
         return Err(IntakeError::Invalid { dialect: name, errors });
     }
-    let intent = intent_of(&message);
-    let vitals = Vitals::of(name, &message, figures);
+    let (intent, sign) = (intent_of(&message), vitals::sign(name, &message, figures));
     let is_update = name == Name::Coord && message.kind == Kind::StateSync;
-    let update = message.data.as_ref().filter(|_| is_update).and_then(StateUpdate::of).map(Box::new);
-    message.let_content_go();
-    let warnings = decoded.warnings.into_kept().into_iter().map(Warning::from).collect();
-    Ok(Incoming {
-        warnings,
-        intent,
-        vitals,
-        update,
-        ..Incoming::new(name, Box::new(message), decoded.routing, fingerprint, (bytes, reading.trace))
-    })
+    let update = message.data.as_ref().filter(|_| is_update).and_then(state::change_of).map(Box::new);
+    let mut submission = submission(name, message, decoded.routing, fingerprint, (bytes, reading.trace));
+    submission.warnings = decoded.warnings.into_kept().into_iter().map(Warning::from).collect();
+    let accept = &mut submission.accept;
+    (accept.intent, accept.sign, accept.update) = (intent, sign, update);
+    Ok(submission)
 }
 
 /// Reads an ordinary document of our own dialect in one pass. Nothing if it is another: whatever is wrong or odd about
 /// it, or whatever it was made of, is found by reading it.
-fn skim(bytes: &[u8], reading: Reading<'_>) -> Option<Incoming> {
+fn skim(bytes: &[u8], reading: Reading<'_>) -> Option<Submission> {
     let text = std::str::from_utf8(bytes).ok()?;
     let skimmed = message::skim(text, reading.limits)?;
-    Incoming::skimmed(skimmed, (bytes, reading.trace), |schema| reading.lexicons.document(schema).is_some())
+    self::skimmed(skimmed, (bytes, reading.trace), |schema| reading.lexicons.document(schema).is_some())
 }
 
 /// Returns what a document was made of, if the bus itself made it: the origin, with what was edited since.
@@ -196,140 +165,103 @@ fn restored(
     Some((translated.text, origin.dialect))
 }
 
-impl Incoming {
-    /// Takes a message that was read without a warning, and the document with the trace to which it belongs.
-    fn new(
-        name: Name,
-        message: Box<Message>,
-        routing: Routing,
-        fingerprint: Fingerprint,
-        (document, trace): (&[u8], Option<&str>),
-    ) -> Self {
-        Incoming {
-            to: addresses(name, &message),
-            joins: joined(name, &message),
-            routing,
-            fingerprint,
-            intent: None,
-            vitals: None,
-            update: None,
-            envelope: Envelope::seal(name, trace, document).into(),
-            dialect: name,
-            warnings: Vec::new(),
-            message,
-        }
+/// Takes a message that was skimmed, and its document with the trace to which it belongs. Nothing if it must be read
+/// after all.
+pub(crate) fn skimmed(
+    skimmed: Skimmed<'_>,
+    document: (&[u8], Option<&str>),
+    is_schema: impl FnOnce(&str) -> bool,
+) -> Option<Submission> {
+    // A heartbeat implies another guarantee than the usual one.
+    let kind = skimmed.message.kind;
+    let is_sign = matches!(kind, Kind::AgentHeartbeat | Kind::AgentStatus);
+    let tells_more = is_sign || speaks_of_work(kind);
+    if skimmed.schema.is_some_and(is_schema) || tells_more {
+        return None;
     }
+    let Written { text, is_compact } = skimmed.written;
+    let fingerprint = if is_compact { hash(text.as_bytes()) } else { hash(json::compact(text).as_bytes()) };
+    let routing = Routing::of(&skimmed.message, Guarantee::AtLeastOnce);
+    Some(submission(Name::Convoke, *skimmed.message, routing, fingerprint, document))
+}
 
-    /// Takes a message that was skimmed, and its document with the trace to which it belongs. Nothing if it must be
-    /// read after all.
-    pub(crate) fn skimmed(
-        skimmed: Skimmed<'_>,
-        document: (&[u8], Option<&str>),
-        is_schema: impl FnOnce(&str) -> bool,
-    ) -> Option<Self> {
-        // A heartbeat implies another guarantee than the usual one.
-        let kind = skimmed.message.kind;
-        let is_sign = matches!(kind, Kind::AgentHeartbeat | Kind::AgentStatus);
-        let tells_more = is_sign || speaks_of_work(kind);
-        if skimmed.schema.is_some_and(is_schema) || tells_more {
-            return None;
-        }
-        let Written { text, is_compact } = skimmed.written;
-        let fingerprint =
-            if is_compact { hash(text.as_bytes()) } else { hash(json::compact(text).as_bytes()) };
-        let routing = Routing::of(&skimmed.message, Guarantee::AtLeastOnce);
-        Some(Incoming::new(Name::Convoke, skimmed.message, routing, fingerprint, document))
-    }
+/// Takes a message of our own dialect that was not read but made; what it says about work and about its sender counts
+/// as if it had been read.
+pub(crate) fn written(message: Message) -> Submission {
+    let text = message.encode();
+    let (intent, sign) = (intent_of(&message), vitals::sign(Name::Convoke, &message, Object::new()));
+    let routing = Routing::of(&message, Guarantee::AtLeastOnce);
+    let fingerprint = hash(json::compact(&text).as_bytes());
+    let mut submission = submission(Name::Convoke, message, routing, fingerprint, (text.as_bytes(), None));
+    (submission.accept.intent, submission.accept.sign) = (intent, sign);
+    submission
+}
 
-    /// Sends it to others than it says, as its sender asks beside the document. The same document to others is
-    /// another message.
-    pub fn send_to(&mut self, to: Vec<Address>) {
-        let addresses = self.pass_to(to);
-        self.fingerprint = Fingerprint::of(&[&self.fingerprint.0, addresses.as_bytes()]);
-    }
-
-    /// Passes it to those whom it concerns, which the document leaves to the bus to find. Returns them as a text.
-    pub fn pass_to(&mut self, to: Vec<Address>) -> String {
-        let addresses: Vec<String> = to.iter().map(Address::to_string).collect();
-        let addresses = addresses.join(" ");
-        if let Some(envelope) = Envelope::open(&self.envelope) {
-            self.envelope = Envelope { to: Some(&addresses), ..envelope }.to_bytes().into();
-        }
-        (self.message.to, self.to) = (to, None);
-        addresses
-    }
-
-    /// Returns to whom it goes.
-    pub fn to(&self) -> &[Address] {
-        self.to.as_deref().unwrap_or(&self.message.to)
-    }
-
-    /// Returns the role, topic or channel of which its sender says by it that it is a member.
-    pub fn joins(&self) -> Option<&Address> {
-        self.joins.as_ref()
-    }
-
-    /// Returns the document as the log keeps it.
-    pub fn envelope(&self) -> Bytes {
-        self.envelope.clone()
-    }
-
-    /// Returns how hard the bus is to try.
-    pub fn guarantee(&self) -> Guarantee {
-        self.routing.guarantee
-    }
-
-    /// Returns how urgent it is.
-    pub fn priority(&self) -> Priority {
-        self.routing.priority
-    }
-
-    /// Returns what the broker is to accept, from whomever the token speaks for.
-    pub fn accept(&self, from: AgentKey, asking: Asking<'_>) -> Accept {
-        let message = &self.message;
-        let wishes = message.delivery.as_deref();
-        let native_id = message.native_id.as_ref().map(|id| id.as_str()).or(asking.key);
-        let timeout = wishes.and_then(|wishes| wishes.timeout.as_ref()).map(|timeout| timeout.duration());
-        let fallback = wishes.map(|wishes| wishes.fallback.as_slice()).unwrap_or_default();
-        Accept {
-            from,
-            to: self.to().to_vec(),
-            kind: message.kind,
-            priority: self.routing.priority,
-            guarantee: self.routing.guarantee,
-            identity: native_id.map_or(Identity::Content, |id| Identity::Native(id.into())),
-            fingerprint: self.fingerprint,
-            task: message.task.as_ref().map(|task| task.as_str().into()),
-            thread: message.thread.as_ref().map(|thread| thread.as_str().into()),
-            reply_to: message.reply_to.as_ref().map(|reply_to| reply_to.as_str().into()),
-            created: message.created.as_ref().map(|created| time(created.at())),
-            expires: message.expires.as_ref().map(|expires| time(expires.at())),
-            lifetime_ms: self.routing.lifetime_ms,
-            timeout_ms: timeout.map(ms),
-            retries: wishes.and_then(|wishes| wishes.retries),
-            backoff: wishes.and_then(|wishes| wishes.backoff),
-            fallback: fallback.to_vec(),
-            wait_ms: asking.wait_ms.or_else(|| self.wait(fallback, timeout).map(ms)),
-            live_only: self.routing.live_only,
-            hold: asking.hold || wishes.is_some_and(|wishes| wishes.hold),
-            hops: 0,
-            body: self.envelope.clone(),
-            intent: self.intent.clone(),
-        }
-    }
-
-    /// Tells whether the document itself wishes that its sender waits for a reply. A `bus` document that asks for
-    /// nothing is answered by nobody, whatever its delivery mode.
-    pub fn wishes_reply(&self) -> bool {
-        let is_sync = self.message.delivery.as_deref().is_some_and(|wishes| wishes.mode == Some(Mode::Sync));
-        is_sync && (self.dialect != Name::Bus || asks(self.message.kind))
-    }
-
-    /// Returns how long the sender waits for a reply, if it does: each recipient's time, one after the other.
-    fn wait(&self, fallback: &[AgentRef], timeout: Option<Duration>) -> Option<Duration> {
-        let offers = u32::try_from(fallback.len() + 1).unwrap_or(u32::MAX);
-        self.wishes_reply().then(|| timeout.unwrap_or(WAIT_DEFAULT).saturating_mul(offers))
-    }
+/// Takes a message that was read without a warning, and the document with the trace to which it belongs. What the
+/// message is routed by moves into the command; its content is in the document alone.
+fn submission(
+    dialect: Name,
+    message: Message,
+    routing: Routing,
+    fingerprint: Fingerprint,
+    (document, trace): (&[u8], Option<&str>),
+) -> Submission {
+    let (to, joins) = (addresses(dialect, &message), joined(dialect, &message));
+    let Message {
+        native_id,
+        kind,
+        from: sender,
+        to: named,
+        thread,
+        reply_to,
+        task,
+        created,
+        expires,
+        delivery,
+        ..
+    } = message;
+    let identity = match &native_id {
+        Some(id) => Identity::Native(id.clone().into_text()),
+        None => Identity::Content,
+    };
+    let wishes = delivery.map(|wishes| *wishes).unwrap_or_default();
+    let timeout = wishes.timeout.as_ref().map(|timeout| timeout.duration());
+    // A `bus` document that asks for nothing is answered by nobody, whatever its delivery mode.
+    let waits = wishes.mode == Some(Mode::Sync) && (dialect != Name::Bus || asks(kind));
+    // Each recipient has its time, one after the other.
+    let offers = u32::try_from(wishes.fallback.len() + 1).unwrap_or(u32::MAX);
+    let wait = waits.then(|| timeout.unwrap_or(WAIT_DEFAULT).saturating_mul(offers));
+    let accept = Accept {
+        // Who sends it is known by the credential, and set by whoever knows that.
+        from: AgentKey::SYSTEM,
+        to: to.unwrap_or(named),
+        kind,
+        priority: routing.priority,
+        guarantee: routing.guarantee,
+        identity,
+        fingerprint,
+        task: task.map(TaskId::into_text),
+        thread: thread.map(ThreadId::into_text),
+        reply_to: reply_to.map(Reference::into_text),
+        created: created.as_ref().map(|created| time(created.at())),
+        expires: expires.as_ref().map(|expires| time(expires.at())),
+        lifetime_ms: routing.lifetime_ms,
+        timeout_ms: timeout.map(ms),
+        retries: wishes.retries,
+        backoff: wishes.backoff,
+        fallback: wishes.fallback,
+        wait_ms: wait.map(ms),
+        live_only: routing.live_only,
+        hold: wishes.hold,
+        hops: 0,
+        body: Envelope::seal(dialect, trace, document).into(),
+        intent: None,
+        joins,
+        sign: None,
+        update: None,
+        with_recipients: WithRecipients::Never,
+    };
+    Submission { accept: Box::new(accept), dialect, sender, native_id, warnings: Vec::new() }
 }
 
 /// Returns to whom a message goes on the bus, where that is not to whom it says.

@@ -30,9 +30,9 @@ mod registration;
 pub mod repo;
 mod request;
 mod seal;
-mod sending;
 pub mod socket;
 pub mod state;
+mod submission;
 pub mod tasks;
 mod token;
 mod vitals;
@@ -51,19 +51,19 @@ pub use directory::{Directory, Listed};
 pub use doorway::{Doorway, Shapes, shaped};
 pub use guard::{has_much, refusal};
 pub use hub::{AGENTS_MAX, Authority, Hub, HubLimits};
-pub use intake::{Asking, Incoming, IntakeError, Reading, receive};
+pub use intake::{Asking, IntakeError, Reading, receive};
 pub use outgoing::{Outgoing, OutgoingError, Stored, head, said, write};
 pub use posting::{TRACE, asking, changed, idempotency_key, post};
 pub use principal::{Denied, Principal, Speaker};
 pub use problem::Problem;
 pub use profile::{Profile, SessionNote, TokenNote};
 pub use rate::{Connections, OpenConnection, RateLimits, Rates, RetryAfter, TooManyConnections, Who};
-pub use receipt::{past_receipt, receipt_of, stored_receipt};
+pub use receipt::{past_receipt, stored_receipt};
 pub use registration::{Registration, change_profile, register};
 pub use request::{
     API_KEY, Body, Fields, Query, Shown, answer, body, dialect_of, fields, header_text, json_text, shown,
     token,
 };
 pub use seal::{SealKey, SealKeyError};
-pub use sending::{Accepted, Sending};
+pub use submission::{ReceiptHead, Submission};
 pub use token::{Token, TokenError, TokenHash};

@@ -2,9 +2,10 @@
 
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::Response;
-use broker::Change;
+use broker::{Change, Command};
 
-use crate::{Answer, Asking, Caller, Problem, Query, Sending, header_text, json_text, receipt_of, waiting};
+use crate::{Answer, Asking, Caller, Problem, Query, Submission};
+use crate::{header_text, json_text, waiting};
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// The header in which a W3C trace travels.
@@ -26,23 +27,17 @@ pub fn asking<'h>(query: Query<'_>, headers: &'h HeaderMap) -> Result<Asking<'h>
 }
 
 /// Takes a document in.
-pub async fn post(caller: &Caller, sending: Sending) -> Result<Response, Problem> {
-    if sending.is_for_the_bus() && sending.update().is_none() {
-        return note(caller, sending);
+pub async fn post(caller: &Caller, submission: Submission) -> Result<Response, Problem> {
+    if submission.is_for_the_bus() {
+        return note(caller, submission).await;
     }
-    if sending.is_for_the_bus() {
-        return change(caller, sending).await;
-    }
-    let waits = sending.waits();
-    let accepted = caller.hub.call(move |turn| {
-        let accepted = sending.accept_and_look(turn)?;
-        Ok((sending.incoming, accepted))
-    });
-    let (incoming, accepted) = accepted.await?;
-    let reply = accepted.receipted.answer;
-    let status = if accepted.receipted.duplicate { StatusCode::OK } else { StatusCode::CREATED };
-    let receipt = receipt_of(&incoming, accepted.receipted, accepted.recipients);
-    match (accepted.awaited, reply) {
+    let waits = submission.waits();
+    let (accept, head) = submission.into_parts();
+    let (receipted, awaited) = caller.hub.accept(accept).await?;
+    let reply = receipted.answer;
+    let status = if receipted.duplicate { StatusCode::OK } else { StatusCode::CREATED };
+    let receipt = head.receipt(receipted);
+    match (awaited, reply) {
         (Some(awaited), _) => waiting::reply(&caller.hub, receipt, awaited).await,
         (None, Some(reply)) => waiting::stored_reply(&caller.hub, receipt, reply).await,
         // Nobody can answer, or the time in which an answer counted is over.
@@ -54,29 +49,25 @@ pub async fn post(caller: &Caller, sending: Sending) -> Result<Response, Problem
     }
 }
 
-/// Makes a change of the shared state that is for the bus alone.
-async fn change(caller: &Caller, sending: Sending) -> Result<Response, Problem> {
-    let by = sending.from;
-    let change = caller.hub.call(move |turn| {
-        let update = sending.update().ok_or_else(|| Problem::bad_request("it changes nothing"))?;
-        update.apply(turn, by)
-    });
-    Ok(changed(change.await?).respond(StatusCode::OK))
+/// Notes what is for the bus alone: a change of the shared state, or a sign of life. Nobody relies on a sign of life, so
+/// nothing waits until it is durable.
+async fn note(caller: &Caller, submission: Submission) -> Result<Response, Problem> {
+    let kind = submission.accept.kind;
+    match submission.into_note() {
+        Some(Command::ChangeState(change)) => {
+            Ok(changed(caller.hub.execute(*change).await?).respond(StatusCode::OK))
+        }
+        sign => {
+            // A bus without room keeps no signs of life; the next one is soon there.
+            sign.into_iter().for_each(|sign| caller.hub.node().note(sign));
+            let answer = Answer::new().text("kind", kind.name()).text("stage", "acknowledged");
+            Ok(answer.respond(StatusCode::ACCEPTED))
+        }
+    }
 }
 
 /// Says how a change of the shared state was taken.
 pub fn changed(change: Change) -> Answer {
     let outcome = if change.is_duplicate { "duplicate" } else { "applied" };
     Answer::new().text("outcome", outcome).number("version", change.version.into())
-}
-
-/// Notes a sign of life. Nobody relies on it, so nothing waits until it is durable.
-fn note(caller: &Caller, sending: Sending) -> Result<Response, Problem> {
-    let kind = sending.incoming.message.kind;
-    caller.hub.node().note_with(move |turn| {
-        // A bus without room keeps no signs of life; the next one is soon there.
-        drop(sending.note(turn));
-    });
-    let answer = Answer::new().text("kind", kind.name()).text("stage", "acknowledged");
-    Ok(answer.respond(StatusCode::ACCEPTED))
 }

@@ -1,22 +1,10 @@
 //! Receipts as senders get them: what the document said, and what became of it.
 
-use broker::{Event, MessageView, Receipted};
+use broker::{Event, MessageView};
 use history::Row;
 use message::{Envelope, Message, Receipt, RecipientReceipt};
 
-use crate::{Incoming, Reading};
-
-/// Writes the receipt of a document that was just accepted, or had been before.
-pub fn receipt_of(incoming: &Incoming, receipted: Receipted, recipients: Vec<RecipientReceipt>) -> Receipt {
-    let mut receipt = Receipt::new(receipted.id, incoming.guarantee(), &incoming.message);
-    receipt.dialect = incoming.dialect;
-    receipt.priority = incoming.priority();
-    receipt.to = incoming.to().to_vec();
-    receipt.recipients = recipients;
-    receipt.duplicate = receipted.duplicate;
-    receipt.warnings = incoming.warnings.iter().cloned().chain(receipted.warnings()).collect();
-    receipt
-}
+use crate::Reading;
 
 /// Writes the receipt of a message from the record with which it was accepted and the body that it has now.
 pub fn stored_receipt(
@@ -43,8 +31,7 @@ pub fn stored_receipt(
 
 /// Writes the receipt of a message that only the history still knows.
 pub fn past_receipt(row: &Row, recipients: Vec<RecipientReceipt>) -> Option<Receipt> {
-    let message = Message::new(row.kind, row.from.parse().ok()?, row.to.clone());
-    let mut receipt = Receipt::new(row.id, row.guarantee, &message);
+    let mut receipt = Receipt::of(row.id, row.guarantee, row.kind, row.from.parse().ok()?, row.to.clone());
     receipt.native_id = row.native_id.as_deref().and_then(|id| id.parse().ok());
     receipt.dialect = row.dialect;
     receipt.priority = row.priority;

@@ -10,7 +10,8 @@ mod whole;
 
 use agent::agent_status;
 pub use agent::is_offline;
-pub use change::StateUpdate;
+pub(crate) use change::change_of;
+pub use change::read_change;
 pub use follow::{Follower, Told};
 pub use task::native_status;
 use task::task_state;

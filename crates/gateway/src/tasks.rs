@@ -12,8 +12,8 @@ pub use deed::{Deed, Done};
 pub use list::{List, Page};
 pub use shown::{TaskShown, may_read, outcome};
 
-use broker::{AgentKey, Broker};
-use message::Address;
+use broker::AgentKey;
+use broker::query::tasks::FindTask;
 
 use crate::{Code, Hub, Principal, Problem};
 
@@ -28,11 +28,17 @@ pub fn acting(hub: &Hub, principal: &Principal, named: Option<&str>) -> Result<A
     }
 }
 
-/// Returns where an agent is told something; the human, where it is gone or part of the bus.
-pub fn told(broker: &Broker, agent: AgentKey) -> Address {
-    let is_there = broker.look_at(agent).is_some() && !agent.is_machinery();
-    let name = if is_there { broker.called(agent) } else { broker.called(AgentKey::HUMAN) };
-    name.parse().unwrap_or(Address::All)
+/// Returns a task as somebody is shown it, if it is there and, where that matters, somebody has it.
+pub async fn shown(
+    hub: &Hub,
+    principal: &Principal,
+    task: &str,
+    holder: Option<AgentKey>,
+) -> Result<Option<TaskShown>, Problem> {
+    let wanted = FindTask { id: task.into(), number: None, readers: principal.agents() };
+    let found = hub.query(wanted).await?;
+    let found = found.filter(|task| holder.is_none() || task.holder.as_ref().map(|of| of.agent) == holder);
+    Ok(found.map(|task| TaskShown::new(task, principal)))
 }
 
 /// Says that there is no such task.

@@ -1,13 +1,11 @@
 //! Vitals: what an agent says of itself with a sign of life, whatever its dialect. The broker keeps it and reads of it
 //! only how good the agent is and from when on it takes work.
 
-use broker::{AgentKey, Command, Time, share};
+use broker::{Sign, Time, share};
 use dialect::Name;
 use json::{Number, Object, Value};
 use message::{Kind, Message, PresenceState};
-use node::Turn;
 
-use crate::Problem;
 use crate::intake::time;
 
 /// Bytes that are kept of what an agent says of itself.
@@ -17,16 +15,6 @@ const FIGURES: [&str; 5] =
     ["capability_level", "error_rate", "avg_response_time_ms", "resource_usage", "health_metrics"];
 /// The share of work that went well, where it does not stand among the health metrics.
 const SUCCESS_RATE: &str = "success_rate";
-
-/// What an agent says of itself.
-#[derive(Debug)]
-pub(crate) struct Vitals {
-    detail: Vec<u8>,
-    quality: Option<u32>,
-    from: Option<Time>,
-    /// Whether it says all: what it leaves out is no longer so.
-    is_whole: bool,
-}
 
 /// Returns the figures of a status update of the coordination protocols, for which messages have no fields.
 pub(crate) fn figures(name: Name, document: &Value<'_>) -> Object<'static> {
@@ -42,66 +30,42 @@ pub(crate) fn figures(name: Name, document: &Value<'_>) -> Object<'static> {
     found
 }
 
-impl Vitals {
-    /// Reads what a message says of its sender, with the figures that its dialect had beside it.
-    pub(crate) fn of(name: Name, message: &Message, mut figures: Object<'static>) -> Option<Box<Self>> {
-        if !matches!(message.kind, Kind::AgentStatus | Kind::AgentHeartbeat) {
-            return None;
-        }
-        let presence = message.presence.as_deref();
-        let metrics = message.metrics.as_deref();
-        let extras = [presence.map(|presence| &presence.extra), metrics.map(|metrics| &metrics.extra)];
-        let data = message.data.as_ref().and_then(Value::as_object);
-        for extra in extras.into_iter().flatten().chain(data) {
-            for key in FIGURES.into_iter().chain([SUCCESS_RATE]) {
-                if let Some(value) = extra.get(key).filter(|_| !figures.contains_key(key)) {
-                    figures.insert(key, value.clone());
-                }
+/// Reads what a message says of its sender, with the figures that its dialect had beside it. A status says all: what it
+/// leaves out is no longer so.
+pub(crate) fn sign(name: Name, message: &Message, mut figures: Object<'static>) -> Option<Box<Sign>> {
+    if !matches!(message.kind, Kind::AgentStatus | Kind::AgentHeartbeat) {
+        return None;
+    }
+    let presence = message.presence.as_deref();
+    let metrics = message.metrics.as_deref();
+    let extras = [presence.map(|presence| &presence.extra), metrics.map(|metrics| &metrics.extra)];
+    let data = message.data.as_ref().and_then(Value::as_object);
+    for extra in extras.into_iter().flatten().chain(data) {
+        for key in FIGURES.into_iter().chain([SUCCESS_RATE]) {
+            if let Some(value) = extra.get(key).filter(|_| !figures.contains_key(key)) {
+                figures.insert(key, value.clone());
             }
         }
-        if !figures.contains_key("resource_usage") {
-            let usage = usage(name, message);
-            if !usage.is_empty() {
-                figures.insert("resource_usage", usage);
-            }
-        }
-        let next = presence.and_then(|presence| presence.next.as_ref());
-        if let Some(next) = next {
-            figures.insert("next_available", Value::from(next.text().to_owned()));
-        }
-        let quality = quality(&figures);
-        let text = if figures.is_empty() { String::new() } else { Value::Object(figures).to_json() };
-        let detail = if text.len() > DETAIL_BYTES_MAX { Vec::new() } else { text.into_bytes() };
-        let from = next.map(|next| time(next.at()));
-        Some(Box::new(Vitals { detail, quality, from, is_whole: message.kind == Kind::AgentStatus }))
     }
-
-    /// Notes it.
-    pub(crate) fn note(
-        &self,
-        turn: &mut Turn<'_>,
-        agent: AgentKey,
-        state: PresenceState,
-    ) -> Result<(), Problem> {
-        if self.detail.is_empty() && !self.is_whole {
-            note_state(turn, agent, state)?;
-        } else {
-            turn.execute(&Command::SetPresence { agent, state, detail: self.detail.clone() })?;
+    if !figures.contains_key("resource_usage") {
+        let usage = usage(name, message);
+        if !usage.is_empty() {
+            figures.insert("resource_usage", usage);
         }
-        let known = turn.broker().agent_work(agent);
-        let (quality, from) = (self.quality.or(known.quality), known.from);
-        let from = self.from.unwrap_or(if self.is_whole { Time(0) } else { from });
-        turn.execute(&Command::Fit { agent, quality, from })?;
-        Ok(())
     }
-}
-
-/// Notes how an agent is; what it said of itself before is kept.
-pub(crate) fn note_state(turn: &mut Turn<'_>, agent: AgentKey, state: PresenceState) -> Result<(), Problem> {
-    let known =
-        turn.broker().look_at(agent).and_then(|view| view.presence.map(|(_, _, detail)| detail.to_vec()));
-    turn.execute(&Command::SetPresence { agent, state, detail: known.unwrap_or_default() })?;
-    Ok(())
+    let next = presence.and_then(|presence| presence.next.as_ref());
+    if let Some(next) = next {
+        figures.insert("next_available", Value::from(next.text().to_owned()));
+    }
+    let (quality, is_whole) = (quality(&figures), message.kind == Kind::AgentStatus);
+    let text = if figures.is_empty() { String::new() } else { Value::Object(figures).to_json() };
+    let detail = if text.len() > DETAIL_BYTES_MAX { Vec::new() } else { text.into_bytes() };
+    Some(Box::new(Sign {
+        state: presence.map_or(PresenceState::Idle, |presence| presence.state),
+        detail: Some(detail).filter(|detail| is_whole || !detail.is_empty()),
+        quality,
+        from: next.map(|next| time(next.at())).or(is_whole.then_some(Time(0))),
+    }))
 }
 
 /// Returns what an agent uses, in percent where the protocols say so.

@@ -39,6 +39,11 @@ macro_rules! checked_text {
             pub fn as_str(&self) -> &str {
                 &self.0
             }
+
+            /// Takes the text out.
+            pub fn into_text(self) -> smol_str::SmolStr {
+                self.0
+            }
         }
 
         impl std::str::FromStr for $name {

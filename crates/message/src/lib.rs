@@ -73,7 +73,7 @@ pub use presence::{Presence, PresenceState};
 pub use receipt::{Receipt, RecipientReceipt, StageEntry, Warning};
 pub use skim::{Skimmed, skim, skim_value};
 pub use stage::{Reachability, Stage};
-pub use task_number::task_number;
+pub use task_number::{TASK_NUMBERS, task_number};
 pub use task_status::TaskStatus;
 pub use timestamp::{Timestamp, TimestampError, WrittenTimestamp};
 pub use uuid::UuidError;

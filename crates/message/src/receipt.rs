@@ -87,13 +87,23 @@ impl Receipt {
     /// Makes the receipt of a message that has just been accepted.
     pub fn new(id: MessageId, guarantee: Guarantee, message: &Message) -> Self {
         Receipt {
-            id,
             native_id: message.native_id.clone(),
             dialect: message.origin.as_ref().map_or(Dialect::Convoke, |origin| origin.dialect),
-            kind: message.kind,
-            from: message.from.clone(),
-            to: message.to.clone(),
             priority: message.priority.unwrap_or(Priority::Normal),
+            ..Receipt::of(id, guarantee, message.kind, message.from.clone(), message.to.clone())
+        }
+    }
+
+    /// Makes the receipt of a message of which nothing else is known.
+    pub fn of(id: MessageId, guarantee: Guarantee, kind: Kind, from: AgentRef, to: Vec<Address>) -> Self {
+        Receipt {
+            id,
+            native_id: None,
+            dialect: Dialect::Convoke,
+            kind,
+            from,
+            to,
+            priority: Priority::Normal,
             guarantee,
             recipients: Vec::new(),
             duplicate: false,

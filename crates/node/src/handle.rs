@@ -67,8 +67,7 @@ impl Node {
     /// is asked meanwhile shares one sync.
     pub async fn execute<R: Request>(&self, request: R) -> Result<R::Answer, CallError> {
         let executed = self.execute_all(vec![request.into_command()]).await?.pop();
-        let reply = executed.ok_or(CallError::Unexpected)?.outcome?;
-        R::answer(reply).ok_or(CallError::Unexpected)
+        executed.ok_or(CallError::Unexpected)?.answer::<R>()
     }
 
     /// Executes commands one after the other, in one batch. A command that is refused does not keep the next ones from
@@ -83,9 +82,9 @@ impl Node {
     /// Accepts a message, and begins to wait for its reply if its sender does.
     pub async fn accept(&self, accept: Box<Accept>) -> Result<(Receipted, Option<Awaited>), CallError> {
         let executed = self.execute_all(vec![Command::Accept(accept)]).await?.pop();
-        let Executed { outcome, awaited, .. } = executed.ok_or(CallError::Unexpected)?;
-        let receipted = <Box<Accept>>::answer(outcome?).ok_or(CallError::Unexpected)?;
-        Ok((receipted, awaited))
+        let mut executed = executed.ok_or(CallError::Unexpected)?;
+        let awaited = executed.awaited.take();
+        Ok((executed.answer::<Box<Accept>>()?, awaited))
     }
 
     /// Executes commands, and puts what came of them into a place that the caller has reserved in a queue of its own;
@@ -102,7 +101,7 @@ impl Node {
     /// Executes a command whose outcome its caller does not wait for. A sign of life is dropped when too many wait, as
     /// the next one is soon there; anything else is carried out.
     pub fn note(&self, command: Command) {
-        let is_sign = matches!(command, Command::SetPresence { .. } | Command::Fit { .. });
+        let is_sign = matches!(command, Command::SetPresence { .. } | Command::Sign { .. });
         let job = match is_sign {
             true => Job::Note(command),
             false => Job::Execute { commands: vec![command], reply: ReplyTo::Nobody },

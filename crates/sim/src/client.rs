@@ -4,12 +4,12 @@ mod work;
 
 use std::rc::Rc;
 
-use broker::{AgentKey, Broker, EntryKey, SessionKey, Time};
+use broker::{AgentKey, Broker, EntryKey, SessionKey, Sign, Time};
 use message::{Address, AgentRef, DeliveryId, Guarantee, MessageId, Priority};
 
 use crate::request::{Recorded, Recording, Request, Sent, TakeWish};
 use crate::said::Said;
-use crate::step::{Ask, Being, Change, Handling, Keeping, Letter, Meddling, To};
+use crate::step::{Ask, Being, Change, Handling, Keeping, Letter, Meddling, SignPlan, To};
 use crate::world::{RECORDS, TASKS, THREADS, World, parsed};
 
 /// Deliveries that an agent still thinks about; old ones make late answers.
@@ -126,10 +126,9 @@ impl Client {
                 let agent = self.agents[usize::from(*agent)].key?;
                 by_operator(Request::Equip { agent, capabilities: capabilities.clone() })
             }
-            Ask::Fit { agent, quality, from_ms } => {
+            Ask::Sign { agent, sign } => {
                 let agent = self.agents[usize::from(*agent)].key?;
-                let from = from_ms.map_or(Time(0), |ms| wall.plus_ms(ms));
-                by_operator(Request::Fit { agent, quality: *quality, from })
+                by_operator(Request::Sign { agent, sign: sign_of(*sign, wall) })
             }
             Ask::RetryDead { nth } => by_operator(Request::RetryDead { entry: pick(dead, *nth)? }),
             Ask::DropDead { nth } => by_operator(Request::DropDead { entry: pick(dead, *nth)? }),
@@ -218,9 +217,15 @@ impl Client {
             hops: letter.hops,
             body,
             said: said(world, letter, wall),
+            joins: letter.joins.map(|group| world.groups[usize::from(group)].clone()),
+            sign: letter.sign.map(|sign| sign_of(sign, wall)),
+            update: letter.update.as_ref().and_then(|plan| self.changed(world, plan, broker)),
         };
         if let Some(nth) = letter.apt {
             self.speak_of_task(&mut sent, nth, broker);
+        }
+        if let Some(update) = &mut sent.update {
+            update.by = sent.from;
         }
         let agent = self.agent_of(sent.from).unwrap_or(agent);
         let sent = Rc::new(sent);
@@ -271,6 +276,9 @@ impl Client {
             hops: 0,
             body,
             said: None,
+            joins: None,
+            sign: None,
+            update: None,
         })
     }
 
@@ -428,6 +436,12 @@ fn said(world: &World, letter: &Letter, wall: Time) -> Option<Box<Said>> {
     said.deadline = letter.deadline_ms.map(|ms| wall.plus_ms(ms));
     said.routes = letter.routes.iter().map(|to| address(world, *to)).collect();
     Some(said)
+}
+
+/// What an agent says of itself, with the times of this world.
+fn sign_of(plan: SignPlan, wall: Time) -> Sign {
+    let from = plan.from_ms.map(|ms| if ms == 0 { Time(0) } else { wall.plus_ms(ms) });
+    Sign { quality: plan.quality, from, ..Sign::of(plan.state) }
 }
 
 fn fallback(world: &World, agent: u8) -> AgentRef {

@@ -151,7 +151,7 @@ impl Model {
             Request::ChangeState(changed) => state.state_changed(changed, answer)?,
             Request::JudgeGate { gate, by, approved } => state.gate_judged(*gate, *by, *approved, answer)?,
             Request::Equip { agent, capabilities } => state.equipped(*agent, capabilities, answer)?,
-            Request::Fit { agent, quality, from } => state.fitted(*agent, *quality, *from, answer)?,
+            Request::Sign { agent, sign } => state.signed(*agent, sign, outcome)?,
         }
         self.state.learn_notices(&answer.notices)?;
         self.waits_ended(answer)

@@ -247,6 +247,9 @@ impl Planner {
             apt: None,
             deadline_ms: None,
             routes: Vec::new(),
+            joins: None,
+            sign: None,
+            update: None,
         };
         self.say(&mut letter);
         if !plain {

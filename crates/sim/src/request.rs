@@ -2,8 +2,9 @@
 
 use std::rc::Rc;
 
+use broker::WithRecipients;
 use broker::{Accept, AgentKey, Command, Commit, Delay, Digest, Document, Door, EntryKey, Identity, Nack};
-use broker::{RecordChange, RecordWrite, Register, Retention, SessionKey, StateChange, Swap, Take, Time};
+use broker::{RecordChange, RecordWrite, Register, Retention, SessionKey, Sign, Swap, Take, Time};
 use bytes::Bytes;
 use message::{Address, AgentName, AgentRef, Backoff, DeliveryId, Dialect, Guarantee, Kind, MessageId};
 use message::{PresenceState, Priority};
@@ -45,7 +46,7 @@ pub(crate) enum Request {
     ChangeState(Box<Changed>),
     JudgeGate { gate: MessageId, by: AgentKey, approved: bool },
     Equip { agent: AgentKey, capabilities: Vec<&'static str> },
-    Fit { agent: AgentKey, quality: Option<u32>, from: Time },
+    Sign { agent: AgentKey, sign: Sign },
 }
 
 /// A record that somebody writes or removes.
@@ -101,6 +102,12 @@ pub(crate) struct Sent {
     pub(crate) body: Rc<[u8]>,
     /// What it says about work.
     pub(crate) said: Option<Box<Said>>,
+    /// The group in which its sender says that it is.
+    pub(crate) joins: Option<Address>,
+    /// What its sender says of itself.
+    pub(crate) sign: Option<Sign>,
+    /// What it changes of the shared state.
+    pub(crate) update: Option<Box<Changed>>,
 }
 
 impl Request {
@@ -148,14 +155,7 @@ impl Request {
             Request::DropDead { entry } => Command::DropDead { entry: *entry },
             Request::EndWait { message } => Command::EndWait { message: *message },
             Request::Tune(retention) => Command::Tune(*retention),
-            Request::ChangeState(changed) => Command::ChangeState(Box::new(StateChange {
-                by: changed.by,
-                operation: changed.operation,
-                entity: changed.entity,
-                id: changed.id.as_str().into(),
-                changes: changed.changes(),
-                version: changed.version,
-            })),
+            Request::ChangeState(changed) => Command::ChangeState(Box::new(changed.change())),
             Request::JudgeGate { gate, by, approved } => {
                 Command::JudgeGate { gate: *gate, by: *by, approved: *approved, reason: "".into() }
             }
@@ -163,9 +163,7 @@ impl Request {
                 let capabilities = capabilities.iter().map(|text| (*text).into()).collect();
                 Command::Equip { agent: *agent, capabilities }
             }
-            Request::Fit { agent, quality, from } => {
-                Command::Fit { agent: *agent, quality: *quality, from: *from }
-            }
+            Request::Sign { agent, sign } => Command::Sign { agent: *agent, sign: Box::new(sign.clone()) },
             Request::Record(recorded) => {
                 let (repo, commit, writes) = (recorded.repo, Digest([0; 32]), vec![recorded.write()]);
                 Command::Commit(Box::new(Commit { repo, swap: None, commit, tick, writes }))
@@ -229,6 +227,9 @@ impl Sent {
             hops: 0,
             body: Rc::from(&b""[..]),
             said: None,
+            joins: None,
+            sign: None,
+            update: None,
         }
     }
 
@@ -254,6 +255,10 @@ impl Sent {
             hold: self.hold,
             intent: self.said.as_ref().map(|said| Box::new(said.intent())),
             hops: self.hops,
+            joins: self.joins.clone(),
+            sign: self.sign.clone().map(Box::new),
+            update: self.update.as_ref().map(|changed| Box::new(changed.change())),
+            with_recipients: WithRecipients::Always,
             ..Accept::new(self.from, self.to.clone(), self.kind, identity, body)
         }
     }

@@ -1,6 +1,6 @@
 //! What somebody says about work, and changes of the shared state; both own what they carry.
 
-use broker::{AgentKey, Blocker, Entity, HelpAnswer, Micros, Operation, TaskIntent, Time};
+use broker::{AgentKey, Blocker, Entity, HelpAnswer, Micros, Operation, StateChange, TaskIntent, Time};
 use json::Object;
 use message::{Address, PresenceState, Severity, TaskStatus};
 
@@ -90,8 +90,19 @@ pub(crate) enum Changing {
 }
 
 impl Changed {
-    /// Returns what changes, as the broker wants it.
-    pub(crate) fn changes(&self) -> Object<'static> {
+    /// Returns it as the broker wants it.
+    pub(crate) fn change(&self) -> StateChange {
+        StateChange {
+            by: self.by,
+            operation: self.operation,
+            entity: self.entity,
+            id: self.id.as_str().into(),
+            changes: self.changes(),
+            version: self.version,
+        }
+    }
+
+    fn changes(&self) -> Object<'static> {
         let document = self.document();
         let changes = json::parse(document.as_bytes(), json::Limits::DOCUMENT);
         let changes = changes.expect("the document of a change is JSON").into_owned();

@@ -139,10 +139,9 @@ pub(crate) enum Ask {
         agent: u8,
         capabilities: Vec<&'static str>,
     },
-    Fit {
+    Sign {
         agent: u8,
-        quality: Option<u32>,
-        from_ms: Option<u64>,
+        sign: SignPlan,
     },
     RetryDead {
         nth: u32,
@@ -150,6 +149,14 @@ pub(crate) enum Ask {
     DropDead {
         nth: u32,
     },
+}
+
+/// What an agent says of itself; it takes work from so long from now on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SignPlan {
+    pub(crate) state: PresenceState,
+    pub(crate) quality: Option<u32>,
+    pub(crate) from_ms: Option<u64>,
 }
 
 /// A change of the shared state.
@@ -290,6 +297,12 @@ pub(crate) struct Letter {
     pub(crate) deadline_ms: Option<u64>,
     /// To whom a blocked task goes.
     pub(crate) routes: Vec<To>,
+    /// The group in which its sender says that it is; a claim joins that of the task.
+    pub(crate) joins: Option<u8>,
+    /// What its sender says of itself.
+    pub(crate) sign: Option<SignPlan>,
+    /// What it changes of the shared state.
+    pub(crate) update: Option<Box<ChangePlan>>,
 }
 
 /// A recipient.

@@ -74,7 +74,7 @@ fn registry_event<'a>(code: u8, reader: &mut Reader<'a>) -> Result<Event<'a>, De
         6 => Event::PresenceSet {
             agent: AgentKey(reader.short()?),
             state: reader.word("presence", PresenceState::ALL)?,
-            detail: reader.bytes()?,
+            detail: Cow::Borrowed(reader.bytes()?),
         },
         7 => Event::SessionOpened {
             session: SessionKey(reader.short()?),

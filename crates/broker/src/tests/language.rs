@@ -17,9 +17,9 @@
 //! | `process NAME LABEL`, `revive LABEL [TO]`, `drop LABEL [TO]` | |
 //! | `write NAME [last=COMMIT] [COLLECTION/KEY=TEXT[,OPTION…]…]` | one commit; options: see [`Stage::write`] |
 //! | `carryrecord NAME COLLECTION/KEY`, `records NAME` | |
-//! | `judge GATE yes\|no [REASON]`, `equip NAME [WHAT…]`, `fit NAME QUALITY FROM` | |
+//! | `judge GATE yes\|no [REASON]`, `equip NAME [WHAT…]`, `sign NAME STATE [OPTION…]` | |
 //! | `change BY CREATE\|UPDATE\|DELETE ENTITY ID VERSION [JSON]` | |
-//! | `task ID`, `tasks`, `gates`, `work NAME`, `policy`, `next NAME` | |
+//! | `task ID`, `tasks`, `gates`, `work NAME`, `policy`, `next NAME`, `number TASK` (which task its number stands for) | |
 //! | `receipt LABEL`, `inbox NAME`, `look NAME`, `dead`, `counts`, `carries` | |
 //!
 //! `LABEL~N` is the N-th time that the agent was handed the message; without it, the last.
@@ -36,7 +36,7 @@ use crate::tests::world::{Outcome, START_MS, World};
 use crate::{
     Accept, AgentKey, Command, Commit, Delay, Digest, Document, Door, Effect, EntryKey, Fingerprint, Holder,
     Identity, Nack, RecordChange, RecordName, RecordWrite, Register, Reply, Retention, SessionKey, Swap,
-    Take, TaskIntent, Time,
+    Take, TaskIntent, Time, WithRecipients,
 };
 
 /// Runs a scenario, and remembers what its words stand for.
@@ -98,7 +98,9 @@ impl Stage {
             "receipt" | "inbox" | "unread" | "look" | "dead" | "counts" | "carries" | "records" => {
                 self.look(verb, &words)
             }
-            "task" | "tasks" | "gates" | "work" | "policy" | "next" => work::look(self, verb, &words),
+            "task" | "tasks" | "gates" | "work" | "policy" | "next" | "number" => {
+                work::look(self, verb, &words)
+            }
             "send" => self.send(&words),
             "flood" => self.flood(&words),
             "take" => self.take(&words),
@@ -156,7 +158,7 @@ impl Stage {
                 let (agent, message) = (self.agent(words[0]), self.message(words[1]));
                 self.run(&Command::Process { agent, message, by: "test".into() })
             }
-            "judge" | "equip" | "fit" | "change" => work::command(self, verb, words),
+            "judge" | "equip" | "sign" | "change" => work::command(self, verb, words),
             "revive" => self.run(&Command::RetryDead { entry: self.dead(words) }),
             "drop" => self.run(&Command::DropDead { entry: self.dead(words) }),
             _ => self.settle(verb, words),
@@ -436,6 +438,17 @@ impl Send {
             "hold" => accept.hold = true,
             "hops" => accept.hops = number(value) as u8,
             "body" => accept.body = value.to_owned().into(),
+            "joins" => accept.joins = Some(address(value)),
+            "recipients" => accept.with_recipients = WithRecipients::Always,
+            "sign" => {
+                let words: Vec<&str> = value.split(',').collect();
+                accept.sign = Some(Box::new(work::sign(&words, wall)));
+            }
+            "update" => {
+                let words: Vec<&str> = value.splitn(5, ':').collect();
+                let fields = words.get(4).copied().unwrap_or_default();
+                accept.update = Some(Box::new(work::change(accept.from, &words, fields)));
+            }
             "size" => accept.body = vec![b'x'; number(value) as usize].into(),
             _ => work::option(&mut self.intent, name, value, wall),
         }

@@ -106,7 +106,8 @@ fn events_about_agents_and_groups_must_fit() {
     let fixture = Fixture::new();
     let set =
         |agent, name, aliases| Event::AgentSet { agent, name, aliases, dialect: Dialect::Bus, profile: b"" };
-    let presence = |agent| Event::PresenceSet { agent, state: PresenceState::Idle, detail: b"" };
+    let presence =
+        |agent| Event::PresenceSet { agent, state: PresenceState::Idle, detail: (&b""[..]).into() };
     let opened = |session, agent, number| Event::SessionOpened { session, agent, number, door: Door::Poll };
     let made = |group, address| Event::GroupMade { group, address: Cow::Borrowed(address) };
     let cases = [

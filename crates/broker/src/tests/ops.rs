@@ -10,8 +10,8 @@ use crate::tests::world::{Outcome, World};
 use crate::{
     Accept, AgentKey, Blocker, Command, Commit, Delay, Digest, Document, Door, Effect, Entity, EntryKey,
     Fingerprint, HelpAnswer, Holder, Identity, Living, LookFrom, MessageKey, Micros, Nack, Operation,
-    RecordChange, RecordWrite, Register, Reply, Retention, SessionKey, StateChange, Swap, Take, TaskIntent,
-    Time,
+    RecordChange, RecordWrite, Register, Reply, Retention, SessionKey, Sign, StateChange, Swap, Take,
+    TaskIntent, Time, WithRecipients,
 };
 
 const NAMES: [&str; 5] = ["ann", "bob", "cid", "dan", "eve"];
@@ -156,6 +156,10 @@ impl Op {
             hops: 0,
             body: body.into(),
             intent: Some(Box::new(intent)),
+            joins: self.has_all(&[0, 11]).then(|| self.address()),
+            sign: self.has_all(&[3, 12]).then(|| Box::new(self.sign(world))),
+            update: None,
+            with_recipients: if self.has(2) { WithRecipients::Always } else { WithRecipients::IfRepeated },
         };
         let outcome = world.run(&Command::Accept(Box::new(accept)));
         if let Ok(Reply::Accepted(receipted)) = &outcome.reply {
@@ -229,7 +233,7 @@ impl Op {
                 agent: by,
                 capabilities: if self.has(2) { vec!["rust".into()] } else { Vec::new() },
             },
-            12 => Command::Fit { agent: by, quality: Some(u32::from(self.flags)), from: Time(world.wall) },
+            12 => Command::Sign { agent: by, sign: Box::new(self.sign(world)) },
             8 => {
                 let message = MessageKey(u32::from(self.other) % 16);
                 let known = world.broker.message(message);
@@ -250,6 +254,16 @@ impl Op {
         // Most guess the sender wrong; the operator may do it for anybody.
         if outcome.reply.is_err() && self.one.is_multiple_of(15) {
             world.run(&retract_of(AgentKey::HUMAN));
+        }
+    }
+
+    /// Says something of an agent, more or less of what there is to say.
+    fn sign(self, world: &World) -> Sign {
+        Sign {
+            state: PresenceState::ALL[usize::from(self.other) % PresenceState::ALL.len()],
+            detail: self.has(0).then(|| b"x".to_vec()),
+            quality: self.has(1).then(|| u32::from(self.flags)),
+            from: self.has(2).then_some(Time(world.wall)),
         }
     }
 

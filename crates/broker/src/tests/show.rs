@@ -2,7 +2,7 @@
 
 pub(crate) mod work;
 
-use message::{MessageId, Timestamp};
+use message::{MessageId, RecipientReceipt, Timestamp};
 
 use crate::tests::language::Stage;
 use crate::tests::world::{Outcome, START_MS, living};
@@ -56,7 +56,8 @@ fn receipted(stage: &Stage, receipted: &Receipted) -> Vec<String> {
     }
     let warnings = receipted.warnings();
     let warnings = warnings.map(|warning| format!("warning {}: {}", warning.code, warning.message));
-    std::iter::once(line).chain(warnings).collect()
+    let recipients = receipted.recipients.iter().map(recipient);
+    std::iter::once(line).chain(warnings).chain(recipients).collect()
 }
 
 fn delivery(stage: &Stage, delivery: &Delivery) -> String {
@@ -163,19 +164,19 @@ pub(crate) fn receipt(stage: &Stage, id: MessageId) -> Vec<String> {
     if recipients.is_empty() {
         return vec!["no recipient".to_owned()];
     }
-    let mut told = Vec::new();
-    for recipient in recipients {
-        let steps = recipient.stages.iter().filter(|step| step.at != start() || step.by.is_some());
-        let steps = steps.map(|step| {
-            let by = step.by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default();
-            format!(", {} {}{by}", step.stage, (step.at.unix_micros() / 1_000) - START_MS as i64)
-        });
-        let mut line = format!("{} {}", recipient.agent, recipient.stage);
-        line += &format!(", attempts {}, {}", recipient.attempts, recipient.reachability);
-        line.extend(steps);
-        told.push(line);
-    }
-    told
+    recipients.iter().map(recipient).collect()
+}
+
+fn recipient(recipient: &RecipientReceipt) -> String {
+    let steps = recipient.stages.iter().filter(|step| step.at != start() || step.by.is_some());
+    let steps = steps.map(|step| {
+        let by = step.by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default();
+        format!(", {} {}{by}", step.stage, (step.at.unix_micros() / 1_000) - START_MS as i64)
+    });
+    let mut line = format!("{} {}", recipient.agent, recipient.stage);
+    line += &format!(", attempts {}, {}", recipient.attempts, recipient.reachability);
+    line.extend(steps);
+    line
 }
 
 pub(crate) fn inbox(stage: &Stage, agent: AgentKey) -> Vec<String> {

@@ -34,11 +34,15 @@ impl Broker {
     /// Notes how good an agent is and from when on it takes work.
     pub(crate) fn fit<'a>(&self, agent: AgentKey, quality: Option<u32>, from: Time) -> Decided<'a> {
         self.agent_at(agent)?;
-        let known = self.work.worker(agent).map(|worker| (worker.quality, worker.from));
-        if known.unwrap_or((None, Time(0))) == (quality, from) {
+        if self.fitness(agent) == (quality, from) {
             return Ok(Decision::done(Vec::new()));
         }
         Ok(Decision::done(vec![Event::Work(Fact::Fitness { agent, quality, from })]))
+    }
+
+    /// Returns how good an agent says that it is, and from when on it takes work.
+    pub(crate) fn fitness(&self, agent: AgentKey) -> (Option<u32>, Time) {
+        self.work.worker(agent).map_or((None, Time(0)), |worker| (worker.quality, worker.from))
     }
 
     /// Returns how an agent says that it is.

@@ -184,6 +184,14 @@ impl Broker {
         self.known.find(Known::native_key(agent, native_id)).map(|known| known.message)
     }
 
+    /// Returns the task that an agent has by the claim that was accepted at this number of the log.
+    pub(crate) fn held_by_claim(&self, agent: AgentKey, claim: Seq) -> Option<&str> {
+        let held = self.work.worker(agent).into_iter().flat_map(|worker| &worker.holds);
+        let mut tasks = held.filter_map(|key| self.work.task(*key));
+        let task = tasks.find(|task| task.rest.notes.iter().any(|note| note.said == claim))?;
+        Some(&task.id)
+    }
+
     /// Returns how many tasks there are of each status, in the order of the statuses.
     pub fn task_counts(&self) -> [u64; TaskStatus::ALL.len()] {
         self.work.counts
@@ -191,6 +199,10 @@ impl Broker {
 
     /// Returns a task by the number that stands in for its name.
     pub fn task_by_number(&self, number: u64) -> Option<TaskView<'_>> {
+        #[cfg(feature = "plants")]
+        if self.has_plant(crate::plant::Plant::LoseTaskNumber) {
+            return None;
+        }
         self.task_at(self.work.numbers.get(&number).copied()?)
     }
 

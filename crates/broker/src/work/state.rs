@@ -204,7 +204,7 @@ impl Broker {
             let state = word.and_then(|word| PresenceState::ALL.iter().find(|state| state.name() == word));
             let what = "`state` is IDLE, BUSY, ERROR, OFFLINE or MAINTENANCE";
             let state = *state.ok_or(Refusal::BadEntity { what })?;
-            events.push(Event::PresenceSet { agent, state, detail: b"" });
+            events.push(Event::PresenceSet { agent, state, detail: Cow::Borrowed(b"") });
         }
         Ok(events)
     }

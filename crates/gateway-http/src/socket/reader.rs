@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use broker::{AgentKey, Receipted, Reply};
+use broker::{Accept, AgentKey, Command, Receipted, Reply, Request, WithRecipients};
 use gateway::socket::{Chunk, CloseFrame, Login, Next, Pings, SILENCE_TIME, Spoken, take_chunk};
 use gateway::websocket::Frames;
-use gateway::{Asking, Code, Hub, Incoming, Principal, Problem, Sending};
-use message::{MessageId, RecipientReceipt};
-use node::{Awaited, Credit, Turn};
+use gateway::{Asking, Code, Hub, Principal, Problem, ReceiptHead, Submission};
+use message::MessageId;
+use node::{Awaited, CallError, Credit, Turn};
 use smol_str::SmolStr;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::timeout;
@@ -22,16 +22,24 @@ const WAITS_MAX: usize = 256;
 
 /// What a frame asks for.
 enum Op {
-    Send { reference: Option<SmolStr>, sending: Box<Sending> },
-    Note { reference: Option<SmolStr>, sending: Box<Sending> },
+    Send { reference: Option<SmolStr>, send: Send },
+    Note { reference: Option<SmolStr>, note: Command },
     Settle { reference: Option<SmolStr>, settling: Settling },
     Refused { reference: Option<SmolStr>, delivery: Option<Box<str>>, problem: Box<Problem> },
+}
+
+/// A document to accept.
+enum Send {
+    /// One of which all is told, and for whose reply somebody may wait.
+    Full { command: Command, head: Box<ReceiptHead>, waits: bool },
+    /// One of which it is told that it was accepted.
+    Brief { command: Command },
 }
 
 /// What came of it.
 pub(super) enum Done {
     Accepted(Box<Accepted>),
-    Brief { reference: Option<SmolStr>, receipted: Receipted, stage: &'static str, _sending: Box<Sending> },
+    Brief { reference: Option<SmolStr>, receipted: Receipted, stage: &'static str, _command: Command },
     Together(Together),
     Settled { reference: Option<SmolStr> },
     Refused { reference: Option<SmolStr>, delivery: Option<Box<str>>, problem: Box<Problem> },
@@ -44,19 +52,18 @@ pub(super) struct Together {
     pub(super) id: MessageId,
     pub(super) count: u64,
     /// What was read is let go by whoever writes the receipt: a turn has more to do.
-    #[expect(clippy::vec_box, reason = "they are in boxes, and large")]
-    _sendings: Vec<Box<Sending>>,
+    _commands: Vec<Command>,
 }
 
 /// A document that was accepted, with all that a full receipt says.
 pub(super) struct Accepted {
     pub(super) reference: Option<SmolStr>,
-    pub(super) incoming: Incoming,
+    pub(super) head: ReceiptHead,
     pub(super) receipted: Receipted,
-    pub(super) recipients: Vec<RecipientReceipt>,
     pub(super) awaited: Option<Awaited>,
     /// Whether its sender waits for a reply.
     pub(super) waits: bool,
+    _command: Command,
 }
 
 /// The reader's own.
@@ -137,7 +144,7 @@ impl Reader {
         let work = move |turn: &mut Turn<'_>| {
             let mut done = Vec::with_capacity(if receipts == Receipts::Together { 1 } else { ops.len() });
             for op in ops {
-                op.carry_out(turn, &agents, receipts).join(receipts, &mut done);
+                op.carry_out(turn, &agents).join(receipts, &mut done);
             }
             done
         };
@@ -166,8 +173,8 @@ impl Reader {
     fn ordinary(&self, frame: Ordinary<'_>) -> Option<Op> {
         let reference = owned(frame.reference);
         match frame.what {
-            What::Send(document) => match Sending::skimmed(&self.hub, &self.principal, document) {
-                Ok(sending) => Some(Op::of(reference, sending?)),
+            What::Send(document) => match Submission::skimmed(&self.hub, &self.principal, document) {
+                Ok(submission) => Some(Op::of(reference, submission?, self.receipts)),
                 Err(problem) => Some(refused(reference, problem)),
             },
             What::Ack(delivery) => Some(Op::Settle { reference, settling: Settling::ack(delivery) }),
@@ -177,7 +184,7 @@ impl Reader {
     fn op(&self, frame: &Frame<'_>) -> Result<Option<Op>, Problem> {
         let reference = owned(frame.reference());
         match frame.op() {
-            "send" => Ok(Some(Op::of(reference, self.sending(frame)?))),
+            "send" => Ok(Some(Op::of(reference, self.submission(frame)?, self.receipts))),
             what @ ("ack" | "nack" | "surfaced" | "extend") => {
                 let settling = Settling::read(frame.delivery()?, what, &frame.fields()?)?;
                 Ok(Some(Op::Settle { reference, settling }))
@@ -196,10 +203,10 @@ impl Reader {
         }
     }
 
-    fn sending(&self, frame: &Frame<'_>) -> Result<Sending, Problem> {
+    fn submission(&self, frame: &Frame<'_>) -> Result<Submission, Problem> {
         let (document, dialect) = (frame.document()?.as_bytes(), frame.dialect()?);
         if !frame.has_wishes() {
-            return Sending::read(&self.hub, &self.principal, document, dialect, Asking::default());
+            return Submission::read(&self.hub, &self.principal, document, dialect, Asking::default());
         }
         let fields = frame.fields()?;
         let asking = Asking {
@@ -208,26 +215,35 @@ impl Reader {
             hold: fields.flag("hold")?.unwrap_or(false),
             trace: fields.text("trace")?,
         };
-        Sending::read(&self.hub, &self.principal, document, dialect, asking)
+        Submission::read(&self.hub, &self.principal, document, dialect, asking)
     }
 }
 
 impl Op {
     /// Returns what is done with a document.
-    fn of(reference: Option<SmolStr>, sending: Sending) -> Self {
-        let sending = Box::new(sending);
-        if sending.is_for_the_bus() {
-            return Op::Note { reference, sending };
+    fn of(reference: Option<SmolStr>, mut submission: Submission, receipts: Receipts) -> Self {
+        if submission.is_for_the_bus() {
+            return match submission.into_note() {
+                Some(note) => Op::Note { reference, note },
+                None => refused(reference, Problem::bad_request("it says nothing")),
+            };
         }
-        Op::Send { reference, sending }
+        let waits = submission.waits();
+        if receipts == Receipts::Full || waits {
+            let (accept, head) = submission.into_parts();
+            let (command, head) = (Command::Accept(accept), Box::new(head));
+            return Op::Send { reference, send: Send::Full { command, head, waits } };
+        }
+        submission.accept.with_recipients = WithRecipients::IfRepeated;
+        Op::Send { reference, send: Send::Brief { command: Command::Accept(submission.accept) } }
     }
 
-    fn carry_out(self, turn: &mut Turn<'_>, agents: &[AgentKey], receipts: Receipts) -> Done {
+    fn carry_out(self, turn: &mut Turn<'_>, agents: &[AgentKey]) -> Done {
         match self {
-            Op::Send { reference, sending } => accept(turn, sending, receipts, reference),
-            Op::Note { reference, sending } => match sending.note(turn) {
-                Ok(()) => Done::Settled { reference },
-                Err(problem) => Done::Refused { reference, delivery: None, problem: Box::new(problem) },
+            Op::Send { reference, send } => send.carry_out(turn, reference),
+            Op::Note { reference, note } => match turn.execute(&note) {
+                Ok(_) => Done::Settled { reference },
+                Err(error) => refuse(reference, error.into()),
             },
             Op::Settle { reference, settling } => match settling.carry_out(turn, agents) {
                 Ok(Reply::Done | Reply::Agent(_) | Reply::Session { .. } | Reply::Accepted(_))
@@ -249,16 +265,16 @@ impl Done {
     /// wants it so.
     fn join(self, receipts: Receipts, done: &mut Vec<Done>) {
         match self {
-            Done::Brief { reference, receipted, _sending, .. }
+            Done::Brief { reference, receipted, _command, .. }
                 if receipts == Receipts::Together && !receipted.duplicate =>
             {
                 let (upto, id) = (reference, receipted.id);
                 if let Some(Done::Together(together)) = done.last_mut() {
                     (together.upto, together.id) = (upto, id);
                     together.count += 1;
-                    together._sendings.push(_sending);
+                    together._commands.push(_command);
                 } else {
-                    done.push(Done::Together(Together { upto, id, count: 1, _sendings: vec![_sending] }));
+                    done.push(Done::Together(Together { upto, id, count: 1, _commands: vec![_command] }));
                 }
             }
             Done::Accepted(_)
@@ -270,39 +286,46 @@ impl Done {
     }
 }
 
-fn accept(
-    turn: &mut Turn<'_>,
-    sending: Box<Sending>,
-    receipts: Receipts,
-    reference: Option<SmolStr>,
-) -> Done {
-    let waits = sending.waits();
-    let refuse = |reference, problem| Done::Refused { reference, delivery: None, problem: Box::new(problem) };
-    if receipts != Receipts::Full && !waits {
-        let receipted = match sending.accept(turn) {
-            Ok(receipted) => receipted,
-            Err(problem) => return refuse(reference, problem),
-        };
-        let stage = if receipted.duplicate {
-            let recipients = turn.broker().receipt(receipted.id).unwrap_or_default();
-            recipients.iter().map(|recipient| recipient.stage).min().map_or("stored", message::Stage::name)
-        } else {
-            "stored"
-        };
-        // What was read is let go by whoever writes the receipt: this thread has more to do.
-        return Done::Brief { reference, receipted, stage, _sending: sending };
+impl Send {
+    /// Has the broker accept it. What was read is let go by whoever writes the receipt: this thread has more to do.
+    fn carry_out(self, turn: &mut Turn<'_>, reference: Option<SmolStr>) -> Done {
+        match self {
+            Send::Brief { command } => match accept(turn, &command) {
+                Ok(receipted) => {
+                    let stages = receipted.recipients.iter().map(|recipient| recipient.stage);
+                    let stage = stages.min().map_or("stored", message::Stage::name);
+                    Done::Brief { reference, receipted, stage, _command: command }
+                }
+                Err(error) => refuse(reference, error.into()),
+            },
+            Send::Full { command, head, waits } => match accept(turn, &command) {
+                Ok(receipted) => {
+                    // A repeat joins the wait of the one before it.
+                    let is_open = receipted.wait_until.is_some() && receipted.answer.is_none();
+                    let awaited = is_open.then(|| turn.wait_for_reply(receipted.id));
+                    let (head, _command) = (*head, command);
+                    Done::Accepted(Box::new(Accepted {
+                        reference,
+                        head,
+                        receipted,
+                        awaited,
+                        waits,
+                        _command,
+                    }))
+                }
+                Err(error) => refuse(reference, error.into()),
+            },
+        }
     }
-    match sending.accept_and_look(turn) {
-        Ok(accepted) => Done::Accepted(Box::new(Accepted {
-            reference,
-            incoming: sending.incoming,
-            receipted: accepted.receipted,
-            recipients: accepted.recipients,
-            awaited: accepted.awaited,
-            waits,
-        })),
-        Err(problem) => refuse(reference, problem),
-    }
+}
+
+fn accept(turn: &mut Turn<'_>, command: &Command) -> Result<Receipted, CallError> {
+    let reply = turn.execute(command)?;
+    Box::<Accept>::answer(reply).ok_or(CallError::Unexpected)
+}
+
+fn refuse(reference: Option<SmolStr>, problem: Problem) -> Done {
+    Done::Refused { reference, delivery: None, problem: Box::new(problem) }
 }
 
 fn refused(reference: Option<SmolStr>, problem: Problem) -> Op {

@@ -155,9 +155,9 @@ impl Writer {
     }
 
     fn accepted(&self, accepted: Accepted, waits: &Arc<Semaphore>, out: &mpsc::WeakSender<Out>) -> String {
-        let Accepted { reference, incoming, receipted, recipients, awaited, waits: is_waiting } = accepted;
+        let Accepted { reference, head, receipted, awaited, waits: is_waiting, .. } = accepted;
         let (id, duplicate, answer) = (receipted.id, receipted.duplicate, receipted.answer);
-        let receipt = gateway::receipt_of(&incoming, receipted, recipients);
+        let receipt = head.receipt(receipted);
         let text = match self.receipts {
             Receipts::Full => frame::receipt(reference.as_deref(), &receipt),
             Receipts::Brief | Receipts::Together => {

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use broker::Command;
 use dialect::Name;
 use json::{Limits, Shallow};
+use message::NativeId;
 use node::{Credit, Turn};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -14,13 +15,18 @@ use super::writer::Out;
 use super::{Manner, shown_in};
 use crate::socket::{Chunk, CloseFrame, Login, Next, Pings, SILENCE_TIME, Spoken, take_chunk};
 use crate::websocket::Frames;
-use crate::{Asking, Code, Hub, Principal, Problem, Sending};
+use crate::{Asking, Code, Hub, Principal, Problem, Submission};
 
 /// What a frame asks for.
 enum Op {
-    Send { sending: Box<Sending> },
-    Note { sending: Box<Sending> },
-    Settle { written: Vec<Written> },
+    /// Has a document accepted or noted; it is refused under its id.
+    Submit {
+        command: Command,
+        id: Option<NativeId>,
+    },
+    Settle {
+        written: Vec<Written>,
+    },
     Refused(Refusal),
 }
 
@@ -134,11 +140,18 @@ impl Reader {
     fn read(&self, text: &str) -> Option<Op> {
         let dialect: Name = self.manner.dialect;
         let read =
-            Sending::read(&self.hub, &self.principal, text.as_bytes(), Some(dialect), Asking::default());
+            Submission::read(&self.hub, &self.principal, text.as_bytes(), Some(dialect), Asking::default());
         match read {
-            Ok(sending) if sending.is_for_the_bus() => Some(Op::Note { sending: Box::new(sending) }),
-            // A reply comes like every other document, so nobody waits for it.
-            Ok(sending) => Some(Op::Send { sending: Box::new(sending.without_waiting()) }),
+            Ok(mut submission) => {
+                let id = submission.native_id.take();
+                let command = if submission.is_for_the_bus() {
+                    submission.into_note()?
+                } else {
+                    // A reply comes like every other document, so nobody waits for it.
+                    Command::Accept(submission.without_waiting().accept)
+                };
+                Some(Op::Submit { command, id })
+            }
             Err(_) if shown_in(text).is_some() => None,
             Err(problem) => Some(refused(id_in(text, self.manner.id_key), problem)),
         }
@@ -154,26 +167,20 @@ impl Reader {
 impl Op {
     /// Carries it out, and says what was refused.
     fn carry_out(self, turn: &mut Turn<'_>, by: &str) -> Option<Refusal> {
-        let (sending, done) = match self {
-            Op::Send { sending } => {
-                let done = sending.accept(turn).map(drop);
-                (sending, done)
-            }
-            Op::Note { sending } => {
-                let done = sending.note(turn);
-                (sending, done)
+        match self {
+            Op::Submit { command, id } => {
+                let refused = turn.execute(&command).err()?;
+                Some((id.map(|id| Box::from(id.as_str())), Box::new(refused.into())))
             }
             Op::Settle { written } => {
                 for (agent, delivery) in written {
                     // It may have ended meanwhile; then there is nothing to settle.
                     drop(turn.execute(&Command::Ack { agent, delivery, by: by.into() }));
                 }
-                return None;
+                None
             }
-            Op::Refused(refusal) => return Some(refusal),
-        };
-        let id = sending.incoming.message.native_id.as_ref();
-        done.err().map(|problem| (id.map(|id| Box::from(id.as_str())), Box::new(problem)))
+            Op::Refused(refusal) => Some(refusal),
+        }
     }
 }
 
@@ -187,7 +194,7 @@ fn id_in(text: &str, key: &str) -> Option<Box<str>> {
     while let Some((name, value)) = members.next_member().ok()? {
         if name == key {
             let value = json::parse_str(value, Limits::DOCUMENT).ok()?;
-            let id = value.as_str()?.parse::<message::NativeId>().ok()?;
+            let id = value.as_str()?.parse::<NativeId>().ok()?;
             return Some(Box::from(id.as_str()));
         }
     }

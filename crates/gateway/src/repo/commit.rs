@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use atproto_syntax::{Cid, Tid, cid, tid};
-use broker::Swap;
-use broker::{AgentKey, Broker, Command, Digest, Document, RecordChange, RecordView, RecordWrite, Refusal};
+use broker::{Accept, AgentKey, Broker, Command, Digest, Document, Identity, Receipted, RecordChange};
+use broker::{RecordView, RecordWrite, Refusal, Request, Swap};
 use json::{Object, Value};
 use lexicon::ValidationStatus;
 use message::{Address, MessageId};
@@ -12,7 +12,7 @@ use node::{CallError, Turn};
 
 use super::Write;
 use super::write::{Change, Draft};
-use crate::{Asking, Code, Problem, Sending};
+use crate::{Code, Problem, Submission};
 
 /// Writes of one repository that belong together.
 #[derive(Debug)]
@@ -69,8 +69,8 @@ struct Named<'w> {
 /// What a message has to do with a write.
 enum Act<'w> {
     Nothing,
-    Send(&'w Sending),
-    Amend(MessageId, &'w Sending),
+    Send(&'w Submission),
+    Amend(MessageId, &'w Submission),
     Retract(MessageId),
 }
 
@@ -166,7 +166,7 @@ impl Commit {
         for (act, named) in acts.iter().zip(named) {
             messages.push(match *act {
                 Act::Nothing => None,
-                Act::Send(sending) => match self.send(turn, sending, named) {
+                Act::Send(submission) => match self.send(turn, submission, named) {
                     Ok(id) => {
                         sent.push(id);
                         Some(id)
@@ -176,8 +176,8 @@ impl Commit {
                         return Err(problem);
                     }
                 },
-                Act::Amend(message, sending) => {
-                    let body = sending.incoming.envelope();
+                Act::Amend(message, submission) => {
+                    let body = submission.accept.body.clone();
                     let amended = turn.execute(&Command::Amend { message, by: self.repo, body });
                     unless_over(amended)?.map(|_| message)
                 }
@@ -195,12 +195,12 @@ impl Commit {
     fn check(&self, turn: &mut Turn<'_>, act: &Act<'_>, named: &Named<'_>) -> Result<(), Problem> {
         match *act {
             Act::Nothing | Act::Retract(_) => Ok(()),
-            Act::Amend(message, sending) => check_recipients(turn.broker(), message, sending.incoming.to()),
-            Act::Send(sending) => {
+            Act::Amend(message, submission) => {
+                check_recipients(turn.broker(), message, &submission.accept.to)
+            }
+            Act::Send(submission) => {
                 let uri = self.uri(&named.write.collection, &named.key);
-                let asking = Asking { key: Some(&uri), hold: self.hold, ..Asking::default() };
-                let accept = Box::new(sending.incoming.accept(self.repo, asking));
-                match turn.check(&Command::Accept(accept)) {
+                match turn.check(&Command::Accept(self.accept(submission, &uri))) {
                     // A record that was gone may come again.
                     Ok(()) | Err(CallError::Refused(Refusal::Conflict { .. })) => Ok(()),
                     Err(error) => Err(error.into()),
@@ -209,18 +209,31 @@ impl Commit {
         }
     }
 
-    fn send(&self, turn: &mut Turn<'_>, sending: &Sending, named: &Named<'_>) -> Result<MessageId, Problem> {
+    fn send(
+        &self,
+        turn: &mut Turn<'_>,
+        submission: &Submission,
+        named: &Named<'_>,
+    ) -> Result<MessageId, Problem> {
         let uri = self.uri(&named.write.collection, &named.key);
-        let asking = |key| Asking { key: Some(key), hold: self.hold, ..Asking::default() };
-        match sending.accept_asking(turn, asking(&uri)) {
+        match accept(turn, self.accept(submission, &uri)) {
             Ok(receipted) if !receipted.duplicate => return Ok(receipted.id),
-            Ok(_) => {}
-            Err(problem) if problem.code == Code::Conflict => {}
-            Err(problem) => return Err(problem),
+            Ok(_) | Err(CallError::Refused(Refusal::Conflict { .. })) => {}
+            Err(error) => return Err(error.into()),
         }
         // The name of a record that was gone is known; this is another message nevertheless.
         let uri = format!("{uri}#{}", turn.broker().next_tick(turn.now()));
-        Ok(sending.accept_asking(turn, asking(&uri))?.id)
+        Ok(accept(turn, self.accept(submission, &uri))?.id)
+    }
+
+    /// Returns the message that a record is; repeats are known by the record's name.
+    fn accept(&self, submission: &Submission, uri: &str) -> Box<Accept> {
+        let mut accept = submission.accept.clone();
+        if accept.identity == Identity::Content {
+            accept.identity = Identity::Native(uri.into());
+        }
+        accept.hold |= self.hold;
+        accept
     }
 
     /// Takes back what was sent in this turn, of which nobody has seen anything.
@@ -266,9 +279,9 @@ impl Named<'_> {
     }
 
     fn act(&self) -> Act<'_> {
-        match (self.write.draft().and_then(|draft| draft.sending.as_ref()), self.before) {
-            (Some(sending), None) => Act::Send(sending),
-            (Some(sending), Some(message)) => Act::Amend(message, sending),
+        match (self.write.draft().and_then(|draft| draft.submission.as_ref()), self.before) {
+            (Some(submission), None) => Act::Send(submission),
+            (Some(submission), Some(message)) => Act::Amend(message, submission),
             (None, Some(message)) => Act::Retract(message),
             (None, None) => Act::Nothing,
         }
@@ -285,7 +298,7 @@ impl Named<'_> {
                     Some(_) | None => Document::Here(draft.envelope.clone()),
                 };
                 // A message that is long over stays the one that the record was.
-                let message = message.or(self.before.filter(|_| draft.sending.is_some()));
+                let message = message.or(self.before.filter(|_| draft.submission.is_some()));
                 RecordChange::Set { cid: draft.digest, document, message, blobs: draft.digests.clone() }
             }
         };
@@ -309,6 +322,11 @@ fn check_recipients(broker: &Broker, message: MessageId, to: &[Address]) -> Resu
         ))),
         None => Ok(()),
     }
+}
+
+fn accept(turn: &mut Turn<'_>, accept: Box<Accept>) -> Result<Receipted, CallError> {
+    let reply = turn.execute(&Command::Accept(accept))?;
+    Box::<Accept>::answer(reply).ok_or(CallError::Unexpected)
 }
 
 /// Nothing is wrong with a message that is over, or that the state has forgotten: only the record changes.

@@ -9,7 +9,7 @@ use lexicon::{Catalog, Prepared, Purpose, RecordKeyKind, Target, Validation, Val
 use message::Envelope;
 
 use crate::intake::receive_parsed;
-use crate::{Code, Hub, Problem, Reading, Sending, lexicons};
+use crate::{Code, Hub, Problem, Reading, Submission, lexicons};
 
 /// The key with which a record is checked that will get its key when it is written.
 const ANY_TID: &str = "2222222222222";
@@ -58,7 +58,7 @@ pub(super) struct Draft {
     /// The record as the log keeps it.
     pub(super) envelope: Bytes,
     /// The message that it is.
-    pub(super) sending: Option<Sending>,
+    pub(super) submission: Option<Submission>,
     pub(super) blobs: Vec<Blob>,
     /// The hashes of the blobs.
     pub(super) digests: Vec<Digest>,
@@ -144,13 +144,13 @@ impl Draft {
         let envelope = Envelope::seal(Name::Comms, wanted.trace, text.as_bytes()).into();
         let digest = digest_of(&cid).ok_or_else(|| Problem::new(Code::Internal, "a CID without a hash"))?;
         let is_message = is_message(catalog, wanted, &record);
-        let sending = if is_message { sending(hub, repo, wanted, &text, record)? } else { None };
-        Ok(Draft { cid, digest, status, envelope, sending, blobs, digests })
+        let submission = if is_message { submission(hub, repo, wanted, &text, record)? } else { None };
+        Ok(Draft { cid, digest, status, envelope, submission, blobs, digests })
     }
 
     /// Tells whether what the message says is what the record says, to the byte.
     pub(super) fn is_its_message(&self) -> bool {
-        self.sending.as_ref().is_some_and(|sending| sending.incoming.envelope() == self.envelope)
+        self.submission.as_ref().is_some_and(|submission| submission.accept.body == self.envelope)
     }
 }
 
@@ -172,28 +172,29 @@ fn is_message(catalog: &Catalog, wanted: Wanted<'_>, record: &Value<'_>) -> bool
 }
 
 /// Reads the message that a record is. What nobody asked to be checked may be none.
-fn sending(
+fn submission(
     hub: &Hub,
     repo: AgentKey,
     wanted: Wanted<'_>,
     text: &str,
     record: Value<'_>,
-) -> Result<Option<Sending>, Problem> {
+) -> Result<Option<Submission>, Problem> {
     let read = hub.reading(|reading| {
         let reading = Reading { trace: wanted.trace, ..reading };
         receive_parsed(text.as_bytes(), record, Name::Comms, reading)
     });
-    let incoming = match (read, wanted.validation) {
-        (Ok(incoming), _) => incoming,
+    let mut submission = match (read, wanted.validation) {
+        (Ok(submission), _) => submission,
         (Err(_), Validation::Skip) => return Ok(None),
         (Err(error), Validation::Required | Validation::Optimistic) => return Err(error.into()),
     };
-    let from = incoming.message.from.as_str();
+    let from = submission.sender.as_str();
     if hub.resolve(from).map(|(_, agent)| agent) != Some(repo) {
         let detail = format!("the record says that `{from}` sent it, and this is another's repository");
         return Err(Problem::new(Code::NotYours, detail));
     }
-    Ok(Some(Sending::of(incoming, repo)))
+    submission.set_sender(hub, repo);
+    Ok(Some(submission))
 }
 
 fn check_collection(collection: &str) -> Result<(), Problem> {

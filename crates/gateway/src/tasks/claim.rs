@@ -1,15 +1,17 @@
 //! Claims by a call: a task of one's own choice, or the next one that there is.
 
-use broker::{AgentKey, TaskView};
-use json::Value;
+use broker::query::task_steps::{ClaimLook, ClaimLooked, TaskHead};
+use broker::{AgentKey, Refusal};
 use message::{Address, Kind, Message, MessageId, TaskStatus};
-use node::Turn;
+use node::CallError;
 
-use super::{TaskShown, acting, told, unknown};
-use crate::{Code, Fields, Hub, Principal, Problem, Sending};
+use super::{TaskShown, acting, shown, unknown};
+use crate::{Code, Fields, Hub, Principal, Problem, Submission};
 
 /// What stands before the key of a claim, so that it is none of another message.
 const KEY: &str = "claim:";
+/// How often the next task is asked for when others are faster.
+const TRIES_MAX: u32 = 8;
 
 /// A wish to have a task.
 pub struct Claim {
@@ -67,89 +69,76 @@ impl Claim {
         })
     }
 
-    /// Carries it out.
-    pub fn carry_out(&self, hub: &Hub, turn: &mut Turn<'_>) -> Result<Claimed, Problem> {
-        let known = self.key.as_deref().and_then(|key| turn.broker().sent_as(self.by, key));
-        if let Some(id) = known {
-            return Ok(self.repeated(turn, id));
-        }
-        let task = match &self.task {
-            Some(task) => task.clone(),
-            None => match self.next(turn) {
-                Ok(task) => task,
-                Err(claimed) => return Ok(claimed),
-            },
+    /// Carries it out. Which task it is, is asked first, so that the message can name it; if somebody else was faster,
+    /// the next one is asked for.
+    pub async fn carry_out(&self, hub: &Hub) -> Result<Claimed, Problem> {
+        let look = ClaimLook {
+            by: self.by,
+            task: self.task.as_deref().map(Box::from),
+            role: self.role.clone(),
+            key: self.key.as_deref().map(Into::into),
         };
-        let view = turn.broker().look_at_task(&task).ok_or_else(|| unknown(&task))?;
-        let message = self.message(turn, &view)?;
-        let key = self.key.clone().unwrap_or_else(crate::uuid);
-        let mut sending = Sending::written(hub, &message, self.by, key)?;
-        if let Some(work) = &mut sending.incoming.intent {
-            work.lease_ms = self.lease_ms;
-        }
-        if let Err(error) = sending.accept(turn) {
-            return refused(error);
-        }
-        Ok(self.shown(turn, &task).map_or(Claimed::NoTasks, |task| Claimed::Claimed(Box::new(task))))
-    }
-
-    /// Finds what the claimer would be given, or says that there is nothing.
-    fn next(&self, turn: &mut Turn<'_>) -> Result<String, Claimed> {
-        let role = match &self.role {
-            None => None,
-            Some(role) => {
-                let Some(group) = turn.broker().group(&role.to_string()) else {
-                    return Err(Claimed::NoTasks);
-                };
-                if !turn.broker().is_member(self.by, group) {
-                    let detail = format!("you are not in `{role}`");
-                    return Err(Claimed::Rejected { code: Code::NotAsked, detail });
+        let mut tries_left = TRIES_MAX;
+        loop {
+            let head = match hub.query(look.clone()).await? {
+                ClaimLooked::Task(head) => head,
+                ClaimLooked::Repeated { message, is_forgotten: true, .. } => {
+                    return Ok(Claimed::Past(message));
                 }
-                Some(group)
+                ClaimLooked::Repeated { task, .. } => return self.answer_past(hub, task.as_deref()).await,
+                ClaimLooked::NoTasks => return Ok(Claimed::NoTasks),
+                ClaimLooked::NotInRole => {
+                    let role = self.role.as_ref().map(Address::to_string).unwrap_or_default();
+                    let detail = format!("you are not in `{role}`");
+                    return Ok(Claimed::Rejected { code: Code::NotAsked, detail });
+                }
+                ClaimLooked::UnknownTask => return Err(unknown(self.task.as_deref().unwrap_or_default())),
+            };
+            let key = self.key.clone().unwrap_or_else(crate::uuid);
+            let mut submission = Submission::written(hub, message(&head)?, self.by, &key);
+            if let Some(work) = &mut submission.accept.intent {
+                work.lease_ms = self.lease_ms;
             }
-        };
-        let next = turn.next_task(self.by, role).and_then(|key| turn.broker().task_at(key));
-        next.map(|task| task.id.to_owned()).ok_or(Claimed::NoTasks)
-    }
-
-    fn message(&self, turn: &Turn<'_>, task: &TaskView<'_>) -> Result<Message, Problem> {
-        let broker = turn.broker();
-        let from = broker.called(self.by).parse();
-        let from = from.map_err(|_| Problem::new(Code::UnknownAgent, "who claims is not there"))?;
-        let mut message = Message::new(Kind::TaskClaim, from, vec![told(broker, task.requester)]);
-        message.task = task.id.parse().ok();
-        message.status = Some(TaskStatus::Claimed);
-        message.priority = Some(task.priority);
-        Ok(message)
-    }
-
-    /// Answers a claim that was made before: from the task, as long as the claimer has it.
-    fn repeated(&self, turn: &Turn<'_>, id: MessageId) -> Claimed {
-        let broker = turn.broker();
-        let Some(message) = broker.look_into(id) else { return Claimed::Past(id) };
-        let held = broker.agent_work(self.by).holds;
-        let is_it = |task: &TaskView<'_>| task.notes.iter().any(|note| note.said == Some(message.accepted));
-        let task = held.iter().filter_map(|task| broker.look_at_task(task)).find(is_it);
-        match task.map(|task| TaskShown::of(broker, &task, &self.principal)) {
-            Some(task) => Claimed::Claimed(Box::new(task)),
-            None => no_longer(),
+            let Err(error) = hub.node().execute(submission.accept).await else {
+                let task = shown(hub, &self.principal, &head.id, None).await?;
+                return Ok(task.map_or(Claimed::NoTasks, |task| Claimed::Claimed(Box::new(task))));
+            };
+            tries_left -= 1;
+            if tries_left == 0 || !self.may_try_again(&error) {
+                return refused(error);
+            }
         }
     }
 
-    /// Answers a claim of which the history knows the task.
-    pub fn answer_past(&self, turn: &Turn<'_>, task: Option<&str>) -> Claimed {
-        let broker = turn.broker();
-        let view = task.and_then(|task| broker.look_at_task(task));
-        match view.filter(|view| view.holder == Some(self.by)) {
-            Some(view) => Claimed::Claimed(Box::new(TaskShown::of(broker, &view, &self.principal))),
-            None => no_longer(),
+    /// Tells whether a refusal may come of what happened since the task was looked for: somebody else has it, or a
+    /// claim under the same key was made.
+    fn may_try_again(&self, error: &CallError) -> bool {
+        match error {
+            CallError::Refused(Refusal::Conflict { .. }) => self.key.is_some(),
+            CallError::Refused(refusal) => {
+                let code = Problem::from(refusal.clone()).code;
+                self.task.is_none() && (code == Code::Missed || loses_claim(code))
+            }
+            CallError::NoRoom | CallError::Stopped | CallError::Unexpected => false,
         }
     }
 
-    fn shown(&self, turn: &Turn<'_>, task: &str) -> Option<TaskShown> {
-        let view = turn.broker().look_at_task(task)?;
-        Some(TaskShown::of(turn.broker(), &view, &self.principal))
+    /// Answers a claim that was made before, of a task that is known: from the task, as long as the claimer has it.
+    pub async fn answer_past(&self, hub: &Hub, task: Option<&str>) -> Result<Claimed, Problem> {
+        let Some(task) = task else { return Ok(no_longer()) };
+        let task = shown(hub, &self.principal, task, Some(self.by)).await?;
+        Ok(task.map_or_else(no_longer, |task| Claimed::Claimed(Box::new(task))))
     }
+}
+
+/// Writes the message by which a task is claimed.
+fn message(task: &TaskHead) -> Result<Message, Problem> {
+    let from = task.by.parse().map_err(|_| Problem::new(Code::UnknownAgent, "who claims is not there"))?;
+    let mut message = Message::new(Kind::TaskClaim, from, vec![task.requester.clone()]);
+    message.task = task.id.parse().ok();
+    message.status = Some(TaskStatus::Claimed);
+    message.priority = Some(task.priority);
+    Ok(message)
 }
 
 fn no_longer() -> Claimed {
@@ -158,14 +147,17 @@ fn no_longer() -> Claimed {
 }
 
 /// Says why a claim did not win; what is wrong with the request itself is a problem.
-fn refused(problem: Problem) -> Result<Claimed, Problem> {
-    let code = problem.code;
-    if code == Code::Missed {
-        let holder = problem.to_value().get("holder").and_then(Value::as_str).map(str::to_owned);
+fn refused(error: CallError) -> Result<Claimed, Problem> {
+    let holder = match &error {
+        CallError::Refused(Refusal::Missed { holder, .. }) => Some(holder.clone()),
+        CallError::Refused(_) | CallError::NoRoom | CallError::Stopped | CallError::Unexpected => None,
+    };
+    let problem = Problem::from(error);
+    if problem.code == Code::Missed {
         return Ok(Claimed::Missed { holder, detail: problem.detail });
     }
-    if loses_claim(code) {
-        return Ok(Claimed::Rejected { code, detail: problem.detail });
+    if loses_claim(problem.code) {
+        return Ok(Claimed::Rejected { code: problem.code, detail: problem.detail });
     }
     Err(problem)
 }

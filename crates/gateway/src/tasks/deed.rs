@@ -1,15 +1,15 @@
 //! Deeds: what somebody does with a task by a call, and the message that says so.
 
-use broker::{AgentKey, Blocker, Broker, HandoffReason, MessageView, TaskView};
+use broker::query::task_steps::{StepLook, StepLooked, TaskParties};
+use broker::{AgentKey, Blocker, HandoffReason, Refusal};
 use json::{Number, Value};
 use message::{
     Address, Attachment, Brief, Failure, Gate, GateDecision, Handoff, Kind, Message, MessageId, Metrics,
-    TaskStatus, Uri,
+    Receipt, TaskStatus, Uri,
 };
-use node::Turn;
 
-use super::{acting, told, unknown};
-use crate::{Accepted, Code, Fields, Hub, Incoming, Principal, Problem, Sending};
+use super::{acting, unknown};
+use crate::{Code, Fields, Hub, Principal, Problem, Submission};
 
 /// Artifacts of one deed.
 const ARTIFACTS_MAX: usize = 100;
@@ -66,7 +66,7 @@ pub struct Deed {
 /// What came of a deed.
 pub enum Done {
     /// It was said just now.
-    Now(Box<Incoming>, Accepted),
+    Now(Box<Receipt>),
     /// It had been said before under the same key.
     Before(MessageId),
 }
@@ -133,32 +133,31 @@ impl Deed {
         Ok(self)
     }
 
-    /// Carries it out.
-    pub fn carry_out(&self, hub: &Hub, turn: &mut Turn<'_>, task: &str) -> Result<Done, Problem> {
-        let broker = turn.broker();
-        let known = self.key.as_deref().and_then(|key| broker.sent_as(self.by, key));
-        if let Some(id) = known {
-            return self.before(id, broker.look_into(id));
-        }
-        let view = broker.look_at_task(task).ok_or_else(|| unknown(task))?;
-        if self.what == What::Renew && view.holder != Some(self.by) {
+    /// Carries it out: looks whom it concerns, and has the message accepted that says so.
+    pub async fn carry_out(&self, hub: &Hub, task: &str) -> Result<Done, Problem> {
+        let key = self.key.as_deref().map(Into::into);
+        let parties = match hub.query(StepLook { by: self.by, task: task.into(), key }).await? {
+            StepLooked::Task(parties) => parties,
+            StepLooked::Repeated { message, kind } => return self.before(message, kind),
+            StepLooked::UnknownTask => return Err(unknown(task)),
+        };
+        if self.what == What::Renew && parties.holder != Some(self.by) {
             // A claim of what somebody else has, or nobody, is another thing.
-            let holder = view.holder.map(|holder| broker.called(holder).to_owned());
-            return Err(broker::Refusal::NotHolder { task: view.id.to_owned(), holder }.into());
+            let holder = parties.holder_name.map(String::from);
+            return Err(Refusal::NotHolder { task: parties.head.id.into(), holder }.into());
         }
-        let message = self.message(broker, &view)?;
         let key = self.key.clone().unwrap_or_else(crate::uuid);
-        let mut sending = Sending::written(hub, &message, self.by, key)?;
-        if let Some(work) = &mut sending.incoming.intent {
+        let mut submission = Submission::written(hub, self.message(&parties)?, self.by, &key);
+        if let Some(work) = &mut submission.accept.intent {
             work.lease_ms = self.lease_ms;
         }
-        let accepted = sending.accept_and_look(turn)?;
-        Ok(Done::Now(Box::new(sending.incoming), accepted))
+        let (accept, head) = submission.into_parts();
+        Ok(Done::Now(Box::new(head.receipt(hub.execute(accept).await?))))
     }
 
     /// Returns what was said before under the same key; something else is a conflict.
-    fn before(&self, id: MessageId, view: Option<MessageView>) -> Result<Done, Problem> {
-        if view.is_some_and(|view| view.kind != self.kind()) {
+    fn before(&self, id: MessageId, kind: Option<Kind>) -> Result<Done, Problem> {
+        if kind.is_some_and(|kind| kind != self.kind()) {
             let detail = "this key was used for something else";
             return Err(Problem::new(Code::Conflict, detail).with("id", Value::from(id.to_string())));
         }
@@ -180,11 +179,11 @@ impl Deed {
     }
 
     /// Writes the message by which it is said, to whom it concerns.
-    fn message(&self, broker: &Broker, task: &TaskView<'_>) -> Result<Message, Problem> {
-        let from = broker.called(self.by).parse();
+    fn message(&self, task: &TaskParties) -> Result<Message, Problem> {
+        let from = task.head.by.parse();
         let from = from.map_err(|_| Problem::new(Code::UnknownAgent, "who does it is not there"))?;
-        let mut message = Message::new(self.kind(), from, self.recipients(broker, task)?);
-        message.task = task.id.parse().ok();
+        let mut message = Message::new(self.kind(), from, self.recipients(task)?);
+        message.task = task.head.id.parse().ok();
         let answers = match self.what {
             What::Accept | What::Decline => task.offer.map(|offer| offer.message),
             What::Done | What::Fail | What::Reject => task.request,
@@ -192,7 +191,7 @@ impl Deed {
         };
         message.reply_to = answers.and_then(|id| id.to_string().parse().ok());
         message.text = self.text.clone().or_else(|| self.reason.clone());
-        message.priority = Some(task.priority);
+        message.priority = Some(task.head.priority);
         let said = if self.what == What::Done { &mut message.result } else { &mut message.data };
         said.clone_from(&self.data);
         message.attachments = self.artifacts.iter().cloned().map(Attachment::new).collect();
@@ -247,24 +246,21 @@ impl Deed {
     }
 
     /// Returns whom it concerns.
-    fn recipients(&self, broker: &Broker, task: &TaskView<'_>) -> Result<Vec<Address>, Problem> {
-        let requester = || told(broker, task.requester);
-        let holder = || task.holder.map(|holder| told(broker, holder));
+    fn recipients(&self, task: &TaskParties) -> Result<Vec<Address>, Problem> {
+        let requester = || task.head.requester.clone();
+        let holder = || task.holder_address.clone();
         let mut to = match self.what {
             What::Handoff => self.to.clone().into_iter().collect(),
             What::Accept | What::Decline => {
                 let is_offered = task.offer.is_some_and(|offer| offer.to == self.by);
                 if !is_offered {
-                    return Err(broker::Refusal::NoOffer { task: task.id.to_owned() }.into());
+                    return Err(Refusal::NoOffer { task: task.head.id.to_string() }.into());
                 }
                 vec![holder().unwrap_or_else(requester)]
             }
             What::Cancel => match holder() {
                 Some(holder) => vec![holder],
-                None => {
-                    let group = task.group.and_then(|group| broker.address_of_group(group)?.parse().ok());
-                    task.asked.iter().map(|agent| told(broker, *agent)).chain(group).collect()
-                }
+                None => task.asked.clone(),
             },
             What::Review => std::iter::once(requester()).chain(holder()).collect(),
             What::Progress | What::Done | What::Fail | What::Reject | What::Block | What::Renew => {
@@ -273,8 +269,7 @@ impl Deed {
         };
         to.dedup();
         if to.len() > 1 {
-            let own = told(broker, self.by);
-            to.retain(|address| *address != own);
+            to.retain(|address| *address != task.own);
         }
         Ok(if to.is_empty() { vec![requester()] } else { to })
     }

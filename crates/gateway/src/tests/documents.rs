@@ -2,14 +2,12 @@
 
 use std::fs;
 
-use broker::{AgentKey, Identity};
+use broker::Identity;
 use dialect::{Name, Names};
 use json::Limits;
 use message::{Address, Guarantee, Priority, Sha256};
 
-use crate::{Asking, Incoming, IntakeError, Outgoing, OutgoingError, Reading, SealKey, Stored};
-
-const ANN: AgentKey = AgentKey(3);
+use crate::{Asking, IntakeError, Outgoing, OutgoingError, Reading, SealKey, Stored, Submission};
 
 /// What the tests' own bus reads and writes with.
 fn with_reading<R>(work: impl FnOnce(Reading<'_>) -> R) -> R {
@@ -18,7 +16,7 @@ fn with_reading<R>(work: impl FnOnce(Reading<'_>) -> R) -> R {
     work(Reading { names: &Names::default(), seal: &seal, limits: Limits::DOCUMENT, trace: None, lexicons })
 }
 
-fn receive(document: &str, dialect: Option<Name>) -> Result<Incoming, IntakeError> {
+fn receive(document: &str, dialect: Option<Name>) -> Result<Submission, IntakeError> {
     with_reading(|reading| crate::receive(document.as_bytes(), dialect, reading))
 }
 
@@ -27,12 +25,12 @@ fn write(body: &[u8], to: Name, attempt: u32, instead: Option<&str>) -> Result<O
     with_reading(|reading| crate::write(Stored { body, came, attempt, instead }, Some(to), reading))
 }
 
-fn read(document: &str, dialect: Name) -> Incoming {
+fn read(document: &str, dialect: Name) -> Submission {
     receive(document, Some(dialect)).unwrap()
 }
 
-fn addresses(incoming: &Incoming) -> Vec<String> {
-    incoming.accept(ANN, Asking::default()).to.iter().map(Address::to_string).collect()
+fn addresses(submission: &Submission) -> Vec<String> {
+    submission.accept.to.iter().map(Address::to_string).collect()
 }
 
 /// Every good document that a dialect has, by name; those that are no messages are told apart by the dialect.
@@ -49,11 +47,11 @@ fn what_comes_in_goes_out_as_it_was() {
     let mut count = 0;
     for dialect in Name::ALL {
         for (path, document) in good(*dialect) {
-            let Ok(incoming) = receive(&document, Some(*dialect)) else {
+            let Ok(submission) = receive(&document, Some(*dialect)) else {
                 // Registrations, health reports and the like are no messages.
                 continue;
             };
-            let accept = incoming.accept(ANN, Asking::default());
+            let accept = submission.accept;
             assert!(!accept.to.is_empty(), "{path}: to nobody");
             let outgoing = write(&accept.body, *dialect, 1, None).unwrap();
             assert_eq!((outgoing.dialect, outgoing.text.as_str()), (*dialect, document.as_str()), "{path}");
@@ -77,7 +75,7 @@ fn a_repeat_is_known_whatever_its_spaces_and_its_count_of_tries() {
              \"metadata\":{{\"priority\":\"low\",\"retry_count\":{tries},\"max_retries\":3,\"ttl_ms\":1000}}}}"
         )
     };
-    let of = |text: &str| read(text, Name::Coord).accept(ANN, Asking::default()).fingerprint;
+    let of = |text: &str| read(text, Name::Coord).accept.fingerprint;
     assert_eq!(of(&document("", 0)), of(&document("  \n", 2)));
     let other = document("", 0).replace("IDLE", "BUSY");
     assert_ne!(of(&document("", 0)), of(&other));
@@ -102,8 +100,9 @@ fn wishes_are_handed_on() {
     let document = r#"{"convoke":1,"native_id":"n-1","kind":"question","from":"ann","to":["bob"],"task":"t",
         "thread":"th","priority":"critical","delivery":{"mode":"sync","guarantee":"at_most_once","timeout":"10s",
         "retries":2,"backoff":"linear","fallback":["cid"],"hold":true}}"#;
-    let incoming = read(document, Name::Convoke);
-    let accept = incoming.accept(ANN, Asking { key: Some("ignored"), ..Asking::default() });
+    let mut submission = read(document, Name::Convoke);
+    submission.ask(Asking { key: Some("ignored"), ..Asking::default() });
+    let accept = submission.accept;
     assert_eq!(accept.identity, Identity::Native("n-1".into()));
     assert_eq!((accept.priority, accept.guarantee), (Priority::Critical, Guarantee::AtMostOnce));
     assert_eq!((accept.timeout_ms, accept.wait_ms, accept.retries), (Some(10_000), Some(20_000), Some(2)));
@@ -152,8 +151,7 @@ fn documents_are_delivered_as_their_dialect_says() {
         (vector(Name::Wire, "inbox-exec-gate"), Priority::Critical, AtLeastOnce, None, false),
     ];
     for ((dialect, document), priority, guarantee, lifetime_ms, live_only) in cases {
-        let incoming = read(&document, dialect);
-        let accept = incoming.accept(ANN, Asking::default());
+        let accept = read(&document, dialect).accept;
         let found = (accept.priority, accept.guarantee, accept.lifetime_ms, accept.live_only);
         assert_eq!(found, (priority, guarantee, lifetime_ms, live_only), "{document}");
     }
@@ -162,12 +160,10 @@ fn documents_are_delivered_as_their_dialect_says() {
 #[test]
 fn a_key_stands_in_for_a_missing_id() {
     let document = r#"{"convoke":1,"kind":"note","from":"ann","to":["bob"],"text":"hi"}"#;
-    let incoming = read(document, Name::Convoke);
-    assert_eq!(incoming.accept(ANN, Asking::default()).identity, Identity::Content);
-    assert_eq!(
-        incoming.accept(ANN, Asking { key: Some("key-1"), ..Asking::default() }).identity,
-        Identity::Native("key-1".into())
-    );
+    let mut submission = read(document, Name::Convoke);
+    assert_eq!(submission.accept.identity, Identity::Content);
+    submission.ask(Asking { key: Some("key-1"), ..Asking::default() });
+    assert_eq!(submission.accept.identity, Identity::Native("key-1".into()));
 }
 
 #[test]
@@ -177,8 +173,8 @@ fn a_fallback_is_told_whom_the_document_was_for() {
         println!("skipped: the vectors of the bus are not here");
         return;
     };
-    let incoming = read(&document, Name::Bus);
-    let outgoing = write(&incoming.accept(ANN, Asking::default()).body, Name::Bus, 1, Some("cid")).unwrap();
+    let submission = read(&document, Name::Bus);
+    let outgoing = write(&submission.accept.body, Name::Bus, 1, Some("cid")).unwrap();
     assert!(
         outgoing.text.contains("original_recipient") && outgoing.text.contains("cid"),
         "{}",
@@ -204,13 +200,13 @@ const NOTE: &str = r#"{"kind":"note","from":"ann","to":["bob"],"text":"hello","o
 
 #[test]
 fn what_the_bus_translated_is_restored_and_what_another_says_is_data() {
-    let translated = write(&read(NOTE, Name::Convoke).envelope(), Name::Bus, 1, None).unwrap();
+    let translated = write(&read(NOTE, Name::Convoke).accept.body, Name::Bus, 1, None).unwrap();
     let restored = read(&translated.text, Name::Bus);
     assert_eq!(restored.dialect, Name::Convoke, "it goes home to the byte");
-    assert_eq!(write(&restored.envelope(), Name::Convoke, 1, None).unwrap().text, NOTE);
+    assert_eq!(write(&restored.accept.body, Name::Convoke, 1, None).unwrap().text, NOTE);
 
     let edited = read(&translated.text.replacen("hello", "bye", 1), Name::Bus);
-    let edited = write(&edited.envelope(), Name::Convoke, 1, None).unwrap().text;
+    let edited = write(&edited.accept.body, Name::Convoke, 1, None).unwrap().text;
     assert!(edited.contains("\"text\":\"bye\"") && edited.contains("1.50"), "the edit wins: {edited}");
 
     // Whoever changes the origin, or makes one, has not the bus's key.
@@ -226,17 +222,17 @@ fn what_the_bus_translated_is_restored_and_what_another_says_is_data() {
 
 #[test]
 fn a_document_without_a_time_has_that_of_its_coming() {
-    let incoming = read(NOTE, Name::Convoke);
-    let translated = write(&incoming.envelope(), Name::Coord, 1, None).unwrap().text;
+    let submission = read(NOTE, Name::Convoke);
+    let translated = write(&submission.accept.body, Name::Coord, 1, None).unwrap().text;
     assert!(translated.contains("\"timestamp\":\"2026-09-21T"), "{translated}");
     let home = read(&translated, Name::Coord);
-    assert_eq!(write(&home.envelope(), Name::Convoke, 1, None).unwrap().text, NOTE);
+    assert_eq!(write(&home.accept.body, Name::Convoke, 1, None).unwrap().text, NOTE);
 }
 
 /// Reads a document as an ordinary one and as any other, and compares what came of it.
 fn agrees(document: &[u8]) {
     with_reading(|reading| {
-        let show = |outcome: Result<Incoming, IntakeError>| format!("{outcome:?}");
+        let show = |outcome: Result<Submission, IntakeError>| format!("{outcome:?}");
         let skimmed = show(crate::receive(document, Some(Name::Convoke), reading));
         let read = show(crate::intake::receive_unusual(document, Some(Name::Convoke), reading));
         assert_eq!(skimmed, read, "{}", String::from_utf8_lossy(document));

@@ -7,7 +7,7 @@ use json::Limits;
 use message::{AgentName, Dialect, Kind, Message, TaskStatus};
 use proptest::prelude::*;
 
-use crate::{Asking, Incoming, Reading, SealKey};
+use crate::{Asking, Reading, SealKey, Submission};
 
 const WHO: [&str; 3] = ["ann", "bob", "cid"];
 const TASK: &str = "0.0.7";
@@ -97,11 +97,10 @@ impl Bus {
             kind.name()
         );
         let said = message::from_value(json::parse_str(&text, Limits::DOCUMENT).unwrap()).unwrap().message;
-        let incoming = written(&said, dialect, &self.names)?;
-        let agent = self.broker.agent(from).unwrap();
-        let asking = Asking { key: Some(&id), ..Asking::default() };
-        let accept = incoming.accept(agent, asking);
-        let outcome = self.execute(&Command::Accept(Box::new(accept)));
+        let mut submission = written(&said, dialect, &self.names)?;
+        submission.accept.from = self.broker.agent(from).unwrap();
+        submission.ask(Asking { key: Some(&id), ..Asking::default() });
+        let outcome = self.execute(&Command::Accept(submission.accept));
         Some(outcome.is_ok())
     }
 
@@ -112,13 +111,13 @@ impl Bus {
 }
 
 /// Writes a message in a language and reads it again as a door would.
-fn written(message: &Message, dialect: Name, names: &Names) -> Option<Incoming> {
+fn written(message: &Message, dialect: Name, names: &Names) -> Option<Submission> {
     let document = json::Value::Object(translate::dialect(dialect).encode(message, names).document);
     let seal: SealKey = "07".repeat(32).parse().unwrap();
     let lexicons = dialect_comms::catalog();
     let reading = Reading { names, seal: &seal, limits: Limits::DOCUMENT, trace: None, lexicons };
-    let incoming = crate::receive(document.to_json().as_bytes(), Some(dialect), reading).ok()?;
-    (incoming.message.kind == message.kind).then_some(incoming)
+    let submission = crate::receive(document.to_json().as_bytes(), Some(dialect), reading).ok()?;
+    (submission.accept.kind == message.kind).then_some(submission)
 }
 
 proptest! {

@@ -1,6 +1,6 @@
 //! Jobs: what is asked of the one writer.
 
-use broker::{At, Broker, Command, Query, Reply};
+use broker::{At, Broker, Command, Query, Reply, Request};
 use message::Seq;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 
@@ -63,6 +63,13 @@ pub struct Executed {
     pub awaited: Option<super::Awaited>,
     /// The last event of the state after it.
     pub last: Seq,
+}
+
+impl Executed {
+    /// Returns the answer to a command, as the type of its request says.
+    pub fn answer<R: Request>(self) -> Result<R::Answer, CallError> {
+        R::answer(self.outcome?).ok_or(CallError::Unexpected)
+    }
 }
 
 /// Where the outcomes of commands go.

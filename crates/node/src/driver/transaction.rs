@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use broker::{AgentKey, GroupKey, Random, Reply, Take, TaskKey, Time};
+use broker::{AgentKey, GroupKey, Random, Reply, Sign, Take, TaskKey, Time};
 use broker::{Broker, Command, Context, Document, Due, Effect, Effects, Mailbox, RecordChange, RecordWrite};
 use bytes::Bytes;
 use log::Batch;
@@ -311,13 +311,22 @@ fn written(write: &RecordWrite) -> Option<u64> {
 /// What a change of the shared state adds to the log, roughly.
 const STATE_BYTES: u64 = 4_096;
 
+/// Returns how much what an agent says of itself adds to the log.
+fn signed(sign: Option<&Sign>) -> u64 {
+    sign.and_then(|sign| sign.detail.as_ref()).map_or(0, |detail| detail.len() as u64)
+}
+
 /// Returns how much a command that brings new work adds to the log; nothing for one that finishes work.
 pub(super) fn growth(command: &Command) -> Option<u64> {
     match command {
-        Command::Accept(accept) => Some(accept.body.len() as u64),
+        Command::Accept(accept) => {
+            let carried = signed(accept.sign.as_deref()) + accept.update.as_ref().map_or(0, |_| STATE_BYTES);
+            Some(accept.body.len() as u64 + carried)
+        }
         Command::Amend { body, .. } => Some(body.len() as u64),
         Command::Register(register) => Some(register.profile.len() as u64),
-        Command::Join { .. } | Command::RetryDead { .. } | Command::Fit { .. } => Some(0),
+        Command::Join { .. } | Command::RetryDead { .. } => Some(0),
+        Command::Sign { sign, .. } => Some(signed(Some(sign))),
         Command::Equip { capabilities, .. } => Some(capabilities.iter().map(|text| text.len() as u64).sum()),
         Command::ChangeState(_) => Some(STATE_BYTES),
         Command::SetPresence { detail, .. } => Some(detail.len() as u64),

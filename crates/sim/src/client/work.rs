@@ -19,6 +19,16 @@ impl Client {
         plan: &ChangePlan,
         broker: Option<&Broker>,
     ) -> Option<(Asker, Asked)> {
+        let changed = self.changed(world, plan, broker)?;
+        Some((Asker::Operator, Asked::Request(Request::ChangeState(changed))))
+    }
+
+    pub(super) fn changed(
+        &self,
+        world: &World,
+        plan: &ChangePlan,
+        broker: Option<&Broker>,
+    ) -> Option<Box<Changed>> {
         let by = self.agents[usize::from(plan.by)].key?;
         let name = |agent: u8| world.names[usize::from(agent)].to_string();
         let nth = (plan.which >> 8) as usize;
@@ -46,8 +56,7 @@ impl Client {
         let current = broker.map_or(0, |broker| broker.version_of(entity, &id));
         let version = plan.version.map(|offset| current.saturating_add_signed(offset.into()));
         let operation = plan.operation;
-        let changed = Changed { by, operation, entity, id, what, version };
-        Some((Asker::Operator, Asked::Request(Request::ChangeState(Box::new(changed)))))
+        Some(Box::new(Changed { by, operation, entity, id, what, version }))
     }
 
     /// Chooses a task: by a name of this world, or by the message that may have asked for it.
@@ -70,7 +79,13 @@ impl Client {
         let keys = self.agents.iter().filter_map(|agent| agent.key);
         let members = keys.filter(|key| task.group.is_some_and(|group| broker.is_member(*key, group)));
         let mut may: Vec<AgentKey> = task.asked.iter().copied().chain(members).collect();
+        let role = task.group.and_then(|group| broker.address_of_group(group)?.parse().ok());
         match sent.kind {
+            // Who joins first need not have been asked.
+            Kind::TaskClaim if sent.joins.is_some() && role.is_some() => {
+                sent.joins = role;
+                return;
+            }
             Kind::TaskClaim => {}
             Kind::HandoffReply => may = task.offer.iter().map(|offer| offer.to).collect(),
             _ => may = task.holder.map_or(may, |holder| vec![holder]),

@@ -32,9 +32,18 @@ const WRITE_MS: u64 = 60_000;
 
 impl State {
     pub(super) fn accepted(&mut self, sent: &Rc<Sent>, answer: &Answer) -> Result<(), Violation> {
-        if self.refused_unknown(sent.from, &answer.outcome)? {
-            return Ok(());
+        if !self.is_there(sent.from) {
+            return self.refused_unknown(sent.from, &answer.outcome).map(drop);
         }
+        let is_kept_out = self.heed_sender(sent);
+        let update = match sent.update.as_ref().map(|changed| self.carried(changed, answer)).transpose() {
+            Ok(update) => update.flatten(),
+            Err(no) => {
+                let is_right = answer.outcome.as_ref().is_err_and(|refusal| no.fits(refusal));
+                let what = format_args!("a change must be refused, {no:?}: {:?}; {sent:?}", answer.outcome);
+                return ensure(is_right, Promise::Versions, what);
+            }
+        };
         if sent.kind == Kind::TaskClaim
             && let Err(no) = self.check_claim(sent, answer.wall)
         {
@@ -82,10 +91,26 @@ impl State {
                     Promise::Idempotent,
                     format_args!("a new message is an old one: {receipted:?}"),
                 )?;
-                self.take_in(sent, &route, (asked, heard), expires, receipted, answer)
+                let is_told = receipted.cautions.iter().any(|caution| caution.code == "not_joined");
+                let what = format_args!("kept out of {:?}: {receipted:?}", sent.joins);
+                ensure(is_told || !is_kept_out, Promise::Receipts, what)?;
+                self.take_in(sent, &route, (asked, heard), expires, receipted, answer)?;
+                if let (Some(changed), Some(heard)) = (&sent.update, update) {
+                    self.carry(changed, heard, answer.now);
+                }
+                Ok(())
             }
             Ok(other) => broken(Promise::Answers, format_args!("a message gets {other:?}")),
         }
+    }
+
+    /// Notes what a message says of its sender, which holds though the message is refused. Tells whether the sender is
+    /// kept out of the group in which it says that it is.
+    fn heed_sender(&mut self, sent: &Sent) -> bool {
+        if let Some(sign) = &sent.sign {
+            self.note_sign(sent.from, sign);
+        }
+        sent.joins.as_ref().is_some_and(|address| !self.try_join(sent.from, address))
     }
 
     /// Finds the message of which this is a repeat.

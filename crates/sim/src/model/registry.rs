@@ -79,19 +79,31 @@ impl State {
         if self.refused_unknown(agent, outcome)? {
             return Ok(());
         }
-        let address = address.to_string();
-        if !self.is_member(agent, &address) {
-            let is_new = !self.groups.contains_key(address.as_str());
-            let groups_full = self.groups.len() as u64 >= self.settings.limits.groups_max;
-            let full = !self.may_join(agent) || (is_new && groups_full);
-            if full {
-                let refused = matches!(outcome, Err(Refusal::TooMany { .. }));
-                return ensure(refused, Promise::Limits, format_args!("joins {address}: {outcome:?}"));
-            }
-            self.groups.entry(Rc::from(address.as_str())).or_default();
-            self.enter(&address, agent);
+        if !self.try_join(agent, address) {
+            let refused = matches!(outcome, Err(Refusal::TooMany { .. }));
+            return ensure(refused, Promise::Limits, format_args!("joins {address}: {outcome:?}"));
         }
         ensure(outcome.is_ok(), Promise::Answers, format_args!("does not join {address}: {outcome:?}"))
+    }
+
+    /// Makes an agent a member, and tells whether it is one now.
+    pub(super) fn try_join(&mut self, agent: AgentKey, address: &Address) -> bool {
+        // Nobody joins everyone: agents are in it while they are registered.
+        if *address == Address::All {
+            return false;
+        }
+        let address = address.to_string();
+        if self.is_member(agent, &address) {
+            return true;
+        }
+        let is_new = !self.groups.contains_key(address.as_str());
+        let groups_full = self.groups.len() as u64 >= self.settings.limits.groups_max;
+        if !self.may_join(agent) || (is_new && groups_full) {
+            return false;
+        }
+        self.groups.entry(Rc::from(address.as_str())).or_default();
+        self.enter(&address, agent);
+        true
     }
 
     /// Tells whether an agent may have another membership; that in everyone does not count.

@@ -6,7 +6,7 @@ use message::{Kind, PresenceState, Severity, TaskStatus};
 use super::Planner;
 use crate::rules::{BreakerRule, Rules};
 use crate::said::Said;
-use crate::step::{Ask, Being, ChangePlan, Letter, To, Wanted};
+use crate::step::{Ask, Being, ChangePlan, Letter, SignPlan, To, Wanted};
 use crate::world::{CAPABILITIES, Focus, ROLES, TASKS};
 
 /// Kinds that are about work, the usual ones more than once.
@@ -61,8 +61,21 @@ impl Planner {
         }
     }
 
+    /// Adds to a message what it carries beside itself: a membership, a sign, a change of the shared state.
+    fn carry(&mut self, letter: &mut Letter) {
+        let (claims, others) = (letter.kind == Kind::TaskClaim, self.dice.percent(3));
+        letter.joins = (others || (claims && self.dice.percent(40))).then(|| self.group());
+        if letter.kind == Kind::Note && self.dice.percent(10) {
+            (letter.kind, letter.sign) = (Kind::AgentStatus, Some(self.sign()));
+        } else if letter.kind == Kind::Note && self.dice.percent(self.mood.work / 4) {
+            letter.kind = Kind::StateSync;
+            letter.update = Some(Box::new(ChangePlan { by: letter.from, ..self.change() }));
+        }
+    }
+
     /// Adds to a message what it says about work.
     pub(super) fn say(&mut self, letter: &mut Letter) {
+        self.carry(letter);
         letter.said = self.said(letter.kind);
         let dice = &mut self.dice;
         letter.deadline_ms = dice.percent(15).then(|| dice.pick(&[0, 2_000, 10_000, 60_000]));
@@ -149,11 +162,17 @@ impl Planner {
                 honest: self.dice.percent(85),
             },
             2 => Ask::Equip { agent, capabilities: wish(&mut self.dice, 60) },
-            3 => {
-                let from_ms = self.dice.pick(&[None, None, Some(5_000), Some(60_000)]);
-                Ask::Fit { agent, quality: self.dice.pick(&[None, Some(200_000), Some(900_000)]), from_ms }
-            }
+            3 => Ask::Sign { agent, sign: self.sign() },
             _ => Ask::Be { agent, what: Being::Presence { state: self.presence() } },
+        }
+    }
+
+    /// What an agent says of itself, more or less.
+    fn sign(&mut self) -> SignPlan {
+        SignPlan {
+            state: self.presence(),
+            quality: self.dice.pick(&[None, Some(200_000), Some(900_000)]),
+            from_ms: self.dice.pick(&[None, None, Some(0), Some(5_000), Some(60_000)]),
         }
     }
 

@@ -1,11 +1,11 @@
 //! Words of the scenarios about work.
 
-use message::{Severity, TaskStatus};
+use message::{PresenceState, Severity, TaskStatus};
 
 use super::{Stage, number};
 use crate::tests::show;
 use crate::{
-    AgentKey, Blocker, Command, Entity, HandoffReason, HelpAnswer, Micros, Operation, StateChange,
+    AgentKey, Blocker, Command, Entity, HandoffReason, HelpAnswer, Micros, Operation, Sign, StateChange,
     TaskIntent, Time,
 };
 
@@ -47,25 +47,44 @@ pub(super) fn command(stage: &mut Stage, verb: &str, words: &[&str]) -> Vec<Stri
             let capabilities = words[1..].iter().map(|word| (*word).into()).collect();
             stage.run(&Command::Equip { agent: stage.agent(words[0]), capabilities })
         }
-        "fit" => {
-            let quality = words[1].parse::<f64>().ok().map(|share| (share * 1e6) as u32);
-            let from = Time(stage.world.wall + number(words[2]));
-            stage.run(&Command::Fit { agent: stage.agent(words[0]), quality, from })
+        "sign" => {
+            let sign = Box::new(sign(&words[1..], stage.world.wall));
+            stage.run(&Command::Sign { agent: stage.agent(words[0]), sign })
         }
         _ => {
-            let text = words[5..].join(" ");
-            let text = if text.is_empty() { "{}" } else { &text };
-            let value = json::parse(text.as_bytes(), json::Limits::DOCUMENT).expect("changes are JSON");
-            let change = StateChange {
-                by: stage.agent(words[0]),
-                operation: Operation::find(words[1]).expect("an operation"),
-                entity: Entity::find(words[2]).expect("an entity"),
-                id: words[3].into(),
-                changes: value.into_owned().as_object().expect("changes are an object").clone(),
-                version: words[4].parse().ok(),
-            };
+            let change = change(stage.agent(words[0]), &words[1..5], &words[5..].join(" "));
             stage.run(&Command::ChangeState(Box::new(change)))
         }
+    }
+}
+
+/// Reads what an agent says of itself: `STATE [detail=TEXT] [quality=SHARE] [from=MS]`.
+pub(super) fn sign(words: &[&str], wall: u64) -> Sign {
+    let mut sign = Sign::of(PresenceState::from_name(words[0]).expect("a presence"));
+    for (name, value) in words[1..].iter().map(|word| super::option(word)) {
+        match name {
+            "detail" => sign.detail = Some(value.as_bytes().to_vec()),
+            "quality" => {
+                sign.quality = value.parse::<f64>().ok().map(|share| (share * 1e6) as u32);
+            }
+            "from" => sign.from = Some(Time(wall + number(value))),
+            _ => panic!("`sign` has no option `{name}`"),
+        }
+    }
+    sign
+}
+
+/// Reads a change of the shared state: operation, entity, id and version, and the fields.
+pub(super) fn change(by: AgentKey, words: &[&str], fields: &str) -> StateChange {
+    let fields = if fields.is_empty() { "{}" } else { fields };
+    let value = json::parse(fields.as_bytes(), json::Limits::DOCUMENT).expect("changes are JSON");
+    StateChange {
+        by,
+        operation: Operation::find(words[0]).expect("an operation"),
+        entity: Entity::find(words[1]).expect("an entity"),
+        id: words[2].into(),
+        changes: value.into_owned().as_object().expect("changes are an object").clone(),
+        version: words[3].parse().ok(),
     }
 }
 
@@ -76,6 +95,7 @@ pub(super) fn look(stage: &Stage, verb: &str, words: &[&str]) -> Vec<String> {
         "gates" => show::work::gates(stage),
         "work" => show::work::agent(stage, words[0]),
         "next" => show::work::next(stage, words[0]),
+        "number" => show::work::number(stage, words[0]),
         _ => show::work::policy(stage),
     }
 }

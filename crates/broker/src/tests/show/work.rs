@@ -117,14 +117,27 @@ pub(crate) fn gates(stage: &Stage) -> Vec<String> {
 pub(crate) fn agent(stage: &Stage, name: &str) -> Vec<String> {
     let work = stage.world.broker.agent_work(stage.agent(name));
     let holds: Vec<String> = work.holds.iter().map(|id| labelled(stage, id)).collect();
-    vec![format!(
+    let mut line = format!(
         "{name} has [{}], {} set aside, {} spent, {} tokens, breaker {}",
         holds.join(" "),
         work.reserved,
         work.spent,
         work.tokens,
         breaker_word(work.breaker)
-    )]
+    );
+    if let Some(quality) = work.quality {
+        line += &format!(", quality {quality}");
+    }
+    if work.from != Time(0) {
+        line += &format!(", from {}", since_start(work.from));
+    }
+    vec![line]
+}
+
+pub(crate) fn number(stage: &Stage, id: &str) -> Vec<String> {
+    let number = message::task_number(id);
+    let view = stage.world.broker.task_by_number(number);
+    vec![view.map_or("unknown".to_owned(), |view| view.id.to_owned())]
 }
 
 pub(crate) fn policy(stage: &Stage) -> Vec<String> {

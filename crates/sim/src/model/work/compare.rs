@@ -17,6 +17,10 @@ impl State {
         ensure(count == expected, Promise::Tasks, format_args!("{count} tasks, expected {expected}"))?;
         for (view, task) in broker.tasks(0).zip(&self.work.tasks) {
             self.check_task(&view, task)?;
+            let number = message::task_number(&task.names[0]);
+            let found = broker.task_by_number(number).map(|view| view.id);
+            let what = format_args!("number {number} stands for {found:?}, expected {}", task.names[0]);
+            ensure(found == Some(&*task.names[0]), Promise::Tasks, what)?;
         }
         self.check_gates(broker)?;
         self.check_money(broker)?;
@@ -25,6 +29,10 @@ impl State {
             let name = self.name(*agent);
             let what = format_args!("the breaker of {name} is {found:?}, expected {:?}", worker.breaker);
             ensure(found == worker.breaker, Promise::Breakers, what)?;
+            let view = broker.agent_work(*agent);
+            let (found, wanted) = ((view.quality, view.from), (worker.quality, worker.from));
+            let what = format_args!("{name} says of itself {found:?}, expected {wanted:?}");
+            ensure(found == wanted, Promise::Answers, what)?;
         }
         Ok(())
     }

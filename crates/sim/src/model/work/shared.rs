@@ -2,13 +2,14 @@
 
 use std::rc::Rc;
 
-use broker::{AgentKey, Entity, Hold, Operation, Reply, Step, Time};
+use broker::{AgentKey, Entity, Hold, Operation, Reply, Sign, Step, Time};
 use message::{Kind, TaskStatus};
 
 use super::hear::Right;
 use super::request::Verdict;
 use super::{Allotment, Change, Heard, Move, No, Tell, Whom, is_over};
 use crate::driver::Answer;
+use crate::model::Outcome;
 use crate::model::state::State;
 use crate::rules::Rules;
 use crate::said::{Changed, Changing, Said};
@@ -273,17 +274,39 @@ impl State {
         Ok(())
     }
 
-    pub(in crate::model) fn fitted(
+    pub(in crate::model) fn signed(
         &mut self,
         agent: AgentKey,
-        quality: Option<u32>,
-        from: Time,
-        answer: &Answer,
+        sign: &Sign,
+        outcome: &Outcome,
     ) -> Result<(), Violation> {
-        if !self.refused_unknown(agent, &answer.outcome)? {
-            let worker = self.work.workers.entry(agent).or_default();
-            (worker.quality, worker.from) = (quality, from);
+        if !self.refused_unknown(agent, outcome)? {
+            self.note_sign(agent, sign);
         }
         Ok(())
+    }
+
+    /// Notes what an agent says of itself; what it does not say stays as it was.
+    pub(in crate::model) fn note_sign(&mut self, agent: AgentKey, sign: &Sign) {
+        self.set_presence(agent, sign.state);
+        let worker = self.work.workers.entry(agent).or_default();
+        worker.quality = sign.quality.or(worker.quality);
+        worker.from = sign.from.unwrap_or(worker.from);
+    }
+
+    /// Finds what comes of the change that a message carries: nothing if it was made before.
+    pub(in crate::model) fn carried(&self, changed: &Changed, answer: &Answer) -> Result<Option<Heard>, No> {
+        let current = self.version_of(changed);
+        if changed.version == Some(current) && current > 0 {
+            return Ok(None);
+        }
+        self.change_state(changed, current, answer).map(Some)
+    }
+
+    /// Makes the change that a message carries.
+    pub(in crate::model) fn carry(&mut self, changed: &Changed, heard: Heard, now: Time) {
+        let version = self.version_of(changed) + 1;
+        self.happen(heard, now);
+        self.set_entity(changed, version);
     }
 }

@@ -1,0 +1,229 @@
+//! Queries before somebody claims or moves a task: what the message that does it has to say.
+
+use message::{Address, Kind, MessageId, Priority};
+use smol_str::SmolStr;
+
+use crate::{AgentKey, At, Broker, Context, OfferView, Random, TaskView};
+
+/// Looks for the task that an agent is about to claim.
+#[derive(Clone, Debug)]
+pub struct ClaimLook {
+    /// Who claims.
+    pub by: AgentKey,
+    /// The task, or the next one that the agent may have.
+    pub task: Option<Box<str>>,
+    /// The role whose next task is wanted.
+    pub role: Option<Address>,
+    /// What an earlier claim is known by.
+    pub key: Option<SmolStr>,
+}
+
+/// What there is to claim.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ClaimLooked {
+    /// This task.
+    Task(TaskHead),
+    /// The claim was made before by this message, and the agent still has this task; or the state has forgotten the
+    /// message.
+    Repeated { message: MessageId, task: Option<Box<str>>, is_forgotten: bool },
+    /// Nothing that the agent may have.
+    NoTasks,
+    /// The agent is not in the role.
+    NotInRole,
+    /// There is no such task.
+    UnknownTask,
+}
+
+/// What a message about a task says of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskHead {
+    /// What it is called.
+    pub id: Box<str>,
+    /// The agent that acts.
+    pub by: Box<str>,
+    /// Who is told about it: whoever asked for it.
+    pub requester: Address,
+    /// How urgent it is.
+    pub priority: Priority,
+}
+
+/// Looks at a task that an agent is about to move.
+#[derive(Clone, Debug)]
+pub struct StepLook {
+    /// Who moves it.
+    pub by: AgentKey,
+    /// The task.
+    pub task: Box<str>,
+    /// What an earlier step is known by.
+    pub key: Option<SmolStr>,
+}
+
+/// What there is to move.
+#[derive(Clone, Debug)]
+pub enum StepLooked {
+    /// This task.
+    Task(Box<TaskParties>),
+    /// The key stands for a message that was sent before, of this kind where it is remembered.
+    Repeated { message: MessageId, kind: Option<Kind> },
+    /// There is no such task.
+    UnknownTask,
+}
+
+/// A task, and everybody whom a message about it may concern.
+#[derive(Clone, Debug)]
+pub struct TaskParties {
+    /// The task.
+    pub head: TaskHead,
+    /// Where the agent that acts is told something itself.
+    pub own: Address,
+    /// Who has it.
+    pub holder: Option<AgentKey>,
+    /// What whoever has it is called.
+    pub holder_name: Option<Box<str>>,
+    /// Where whoever has it is told.
+    pub holder_address: Option<Address>,
+    /// Those who were asked, agents and then the group.
+    pub asked: Vec<Address>,
+    /// The offer to hand it over.
+    pub offer: Option<OfferView>,
+    /// The message that asked for it.
+    pub request: Option<MessageId>,
+}
+
+/// Looks for the task that a message names, and for those whom it concerns.
+#[derive(Clone, Debug)]
+pub struct ConcernLook {
+    /// Who sends the message.
+    pub from: AgentKey,
+    /// What the message calls the task.
+    pub task: Box<str>,
+    /// The number by which that may stand in for the task's own name.
+    pub number: Option<u64>,
+    /// The topic of those who follow the task.
+    pub topic: Option<Address>,
+}
+
+/// Whom a message about a task concerns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Concerned {
+    /// The task, if it is known.
+    pub task: Option<ConcernedTask>,
+    /// Whether the topic is there.
+    pub is_followed: bool,
+}
+
+/// A task that a message names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConcernedTask {
+    /// What it is called.
+    pub id: Box<str>,
+    /// Who asked for it and who has it, as far as they are there and do not send the message.
+    pub parties: Vec<Address>,
+    /// What whoever has it is called.
+    pub holder: Option<Box<str>>,
+}
+
+/// Random numbers for a look that draws none.
+struct Unused;
+
+impl Random for Unused {
+    fn next(&mut self) -> u64 {
+        0
+    }
+}
+
+query!(ClaimLook -> ClaimLooked, "claim_look", |this, state, at| state.look_for_claim(&this, at));
+query!(ConcernLook -> Concerned, "concern_look", |this, state, _at| state.look_for_concern(&this));
+query!(StepLook -> StepLooked, "step_look", |this, state, _at| state.look_for_step(&this));
+
+impl Broker {
+    fn look_for_claim(&self, look: &ClaimLook, at: At) -> ClaimLooked {
+        if let Some(message) = look.key.as_deref().and_then(|key| self.sent_as(look.by, key)) {
+            return self.claimed_before(look.by, message);
+        }
+        let key = match &look.task {
+            Some(task) => match self.work.find(task) {
+                Some(key) => Some(key),
+                None => return ClaimLooked::UnknownTask,
+            },
+            None => {
+                let role = match &look.role {
+                    None => None,
+                    Some(role) => match self.group(&role.to_string()) {
+                        None => return ClaimLooked::NoTasks,
+                        Some(group) if !self.is_member(look.by, group) => return ClaimLooked::NotInRole,
+                        Some(group) => Some(group),
+                    },
+                };
+                let cx = Context { now: at.now, wall: at.wall, random: &mut Unused };
+                self.next_task(&cx, look.by, role)
+            }
+        };
+        let task = key.and_then(|key| self.task_at(key));
+        task.map_or(ClaimLooked::NoTasks, |task| ClaimLooked::Task(self.task_head(&task, look.by)))
+    }
+
+    /// Finds the task that a claim has won, as long as the claimer has it.
+    fn claimed_before(&self, by: AgentKey, message: MessageId) -> ClaimLooked {
+        let Some(claim) = self.look_into(message) else {
+            return ClaimLooked::Repeated { message, task: None, is_forgotten: true };
+        };
+        let task = self.held_by_claim(by, claim.accepted).map(Box::from);
+        ClaimLooked::Repeated { message, task, is_forgotten: false }
+    }
+
+    fn look_for_step(&self, look: &StepLook) -> StepLooked {
+        if let Some(message) = look.key.as_deref().and_then(|key| self.sent_as(look.by, key)) {
+            let kind = self.look_into(message).map(|view| view.kind);
+            return StepLooked::Repeated { message, kind };
+        }
+        let Some(task) = self.look_at_task(&look.task) else { return StepLooked::UnknownTask };
+        let group = task.group.and_then(|group| self.address_of_group(group)?.parse().ok());
+        StepLooked::Task(Box::new(TaskParties {
+            head: self.task_head(&task, look.by),
+            own: self.told_at(look.by),
+            holder: task.holder,
+            holder_name: task.holder.map(|holder| self.name_of(holder).into()),
+            holder_address: task.holder.map(|holder| self.told_at(holder)),
+            asked: task.asked.iter().map(|agent| self.told_at(*agent)).chain(group).collect(),
+            offer: task.offer,
+            request: task.request,
+        }))
+    }
+
+    fn look_for_concern(&self, look: &ConcernLook) -> Concerned {
+        let is_followed = look.topic.as_ref().is_some_and(|topic| self.group(&topic.to_string()).is_some());
+        let task = self.look_at_task(&look.task).or_else(|| self.task_by_number(look.number?));
+        let task = task.map(|task| {
+            let mut parties: Vec<AgentKey> = Vec::new();
+            for agent in [Some(task.requester), task.holder].into_iter().flatten() {
+                let is_there = self.agent_at(agent).is_ok() && !agent.is_machinery();
+                if is_there && agent != look.from && !parties.contains(&agent) {
+                    parties.push(agent);
+                }
+            }
+            ConcernedTask {
+                id: task.id.into(),
+                parties: parties.into_iter().filter_map(|agent| self.name_of(agent).parse().ok()).collect(),
+                holder: task.holder.map(|holder| self.name_of(holder).into()),
+            }
+        });
+        Concerned { task, is_followed }
+    }
+
+    fn task_head(&self, task: &TaskView<'_>, by: AgentKey) -> TaskHead {
+        TaskHead {
+            id: task.id.into(),
+            by: self.name_of(by).into(),
+            requester: self.told_at(task.requester),
+            priority: task.priority,
+        }
+    }
+
+    /// Returns where an agent is told something; the human, where it is gone or part of the bus.
+    fn told_at(&self, agent: AgentKey) -> Address {
+        let is_there = self.agent_at(agent).is_ok() && !agent.is_machinery();
+        let name = self.name_of(if is_there { agent } else { AgentKey::HUMAN });
+        name.parse().unwrap_or(Address::All)
+    }
+}
