@@ -156,13 +156,19 @@ impl Broker {
         if let Command::Accept(accept) = command {
             return self.accept_with_carried(cx, accept, effects, write);
         }
+        if let Command::Register(register) = command {
+            return self.register_with_carried(cx, register, effects, write);
+        }
+        if let Command::Equip { agent, capabilities } = command {
+            return self.equip_in_roles(cx, (*agent, capabilities), effects, write);
+        }
         let decision = self.decide(cx, command)?;
         self.commit_all(cx.now, &decision.events, effects, write);
         Ok(decision.reply)
     }
 
-    /// Decides a command: reads the state and proposes events, or refuses. Changes nothing. Of a message it decides the
-    /// message alone; what it carries beside itself is decided by [`Broker::execute`], step by step.
+    /// Decides a command: reads the state and proposes events, or refuses. Changes nothing. Of a message and of a
+    /// registration it decides these alone; what they carry is decided by [`Broker::execute`], step by step.
     pub fn decide<'a>(&self, cx: &mut Context<'_>, command: &'a Command) -> Result<Decision<'a>, Refusal> {
         match command {
             Command::Register(register) => self.register(register),
@@ -185,8 +191,8 @@ impl Broker {
             Command::Nack(nack) => self.nack(cx, nack),
             Command::Extend { agent, delivery, lease_ms } => self.extend(cx, *agent, *delivery, *lease_ms),
             Command::Return { agent, delivery } => self.give_back(cx, *agent, *delivery),
-            Command::RetryDead { entry } => self.retry_dead(*entry),
-            Command::DropDead { entry } => self.drop_dead(*entry),
+            Command::RetryDead { message, entry } => self.retry_dead(*message, *entry),
+            Command::DropDead { message, entry } => self.drop_dead(*message, *entry),
             Command::EndWait { message } => self.end_wait(*message),
             Command::Due(due) => self.decide_due(cx, *due),
             Command::Carry { of, place, body } => self.carry(of, *place, body),

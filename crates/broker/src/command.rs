@@ -58,9 +58,9 @@ pub enum Command {
     /// Says that not one byte of a delivery was written, so that it was never handed out.
     Return { agent: AgentKey, delivery: DeliveryId },
     /// Gives a dead letter another try.
-    RetryDead { entry: EntryKey },
+    RetryDead { message: MessageId, entry: EntryKey },
     /// Clears a dead letter away.
-    DropDead { entry: EntryKey },
+    DropDead { message: MessageId, entry: EntryKey },
     /// Says that nobody waits for the reply any more.
     EndWait { message: MessageId },
     /// What [`crate::Broker::due`] found.
@@ -93,6 +93,38 @@ pub struct Register {
     pub dialect: Dialect,
     /// Whatever else the doors want to know of it; kept, not read.
     pub profile: Vec<u8>,
+    /// What must be known of the agent before.
+    pub swap: ProfileSwap,
+    /// The roles, topics and channels that it joins.
+    pub joins: Vec<Address>,
+    /// What it can do, if that changes.
+    pub capabilities: Option<Vec<Box<str>>>,
+}
+
+impl Register {
+    /// Registers an agent of our own dialect of which nothing else is known, whatever was known before.
+    pub fn of(name: AgentName) -> Self {
+        Register {
+            name,
+            aliases: Vec::new(),
+            dialect: Dialect::Convoke,
+            profile: Vec::new(),
+            swap: ProfileSwap::Anything,
+            joins: Vec::new(),
+            capabilities: None,
+        }
+    }
+}
+
+/// What must be known of an agent before it is registered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProfileSwap {
+    /// Whatever there is.
+    Anything,
+    /// Nothing: no agent has this name.
+    New,
+    /// This profile.
+    Is(Box<[u8]>),
 }
 
 /// What an agent says of itself, alone or with a message.

@@ -1,5 +1,7 @@
 //! Dead letters: what the bus had promised to deliver and could not. They stay until somebody decides.
 
+use message::MessageId;
+
 use crate::broker::{Applied, Broker, Decided, Decision};
 use crate::effect::Effects;
 use crate::entry::{End, State};
@@ -7,8 +9,8 @@ use crate::mailbox::Mailbox;
 use crate::{AgentKey, EntryKey, Event, Misfit, Of, Refusal, Time};
 
 impl Broker {
-    pub(crate) fn retry_dead<'a>(&self, entry: EntryKey) -> Decided<'a> {
-        let of = self.dead_letter(entry)?;
+    pub(crate) fn retry_dead<'a>(&self, message: MessageId, entry: EntryKey) -> Decided<'a> {
+        let of = self.dead_letter(message, entry)?;
         match self.entry(entry).map(|entry| entry.mailbox) {
             Some(Mailbox::Agent(agent)) => self.agent_at(agent).map(|_| ())?,
             // It was held for a name; by now somebody must have it.
@@ -19,13 +21,17 @@ impl Broker {
         Ok(Decision::done(vec![Event::DeadRetried { of }]))
     }
 
-    pub(crate) fn drop_dead<'a>(&self, entry: EntryKey) -> Decided<'a> {
-        let of = self.dead_letter(entry)?;
+    pub(crate) fn drop_dead<'a>(&self, message: MessageId, entry: EntryKey) -> Decided<'a> {
+        let of = self.dead_letter(message, entry)?;
         Ok(Decision::done(vec![Event::DeadDropped { of }]))
     }
 
-    fn dead_letter(&self, key: EntryKey) -> Result<Of, Refusal> {
+    /// Finds a dead letter of a message. Since it was looked up, another entry may have got its key.
+    fn dead_letter(&self, message: MessageId, key: EntryKey) -> Result<Of, Refusal> {
         let entry = self.entry(key).ok_or(Refusal::NotDead)?;
+        if self.find(message) != Some(entry.message) {
+            return Err(Refusal::NotDead);
+        }
         match entry.state {
             State::Dead(_) => self.of(key).ok_or(Refusal::NotDead),
             State::Waiting

@@ -129,12 +129,17 @@ impl Broker {
 
     /// Refuses one membership too many; that in everyone does not count.
     pub(crate) fn may_join(&self, agent: AgentKey) -> Result<(), Refusal> {
-        let memberships = self.agents.get(agent).map_or(0, |agent| agent.groups.len());
-        let (count, count_max) = (memberships.saturating_sub(1) as u64, self.settings.limits.memberships_max);
+        let (count, count_max) = (self.membership_count(agent), self.settings.limits.memberships_max);
         if count >= count_max {
             return Err(Refusal::TooMany { what: "memberships of this agent", count, count_max });
         }
         Ok(())
+    }
+
+    /// Returns in how many groups an agent is; that in everyone does not count.
+    pub(crate) fn membership_count(&self, agent: AgentKey) -> u64 {
+        let groups = self.agents.get(agent).map(|agent| agent.groups.as_slice()).unwrap_or_default();
+        groups.iter().filter(|group| **group != GroupKey::ALL).count() as u64
     }
 
     pub(crate) fn leave<'a>(&self, agent: AgentKey, address: &Address) -> Decided<'a> {
@@ -154,14 +159,21 @@ impl Broker {
         if let Some(group) = self.groups.find(address) {
             return Ok(group);
         }
+        self.may_make_group(made)?;
+        let count = self.groups.len() + made;
+        let group = GroupKey(u32::try_from(count).unwrap_or(u32::MAX));
+        events.push(Event::GroupMade { group, address: address.to_owned().into() });
+        Ok(group)
+    }
+
+    /// Refuses one group too many, after so many that are made before it.
+    pub(crate) fn may_make_group(&self, made: usize) -> Result<(), Refusal> {
         let count = (self.groups.len() + made) as u64;
         let count_max = self.settings.limits.groups_max;
         if count >= count_max {
             return Err(Refusal::TooMany { what: "roles, topics and channels", count, count_max });
         }
-        let group = GroupKey(u32::try_from(count).unwrap_or(u32::MAX));
-        events.push(Event::GroupMade { group, address: address.to_owned().into() });
-        Ok(group)
+        Ok(())
     }
 
     /// Proposes that posts of an agent's n-th group become its entries, as many as the window lets.
@@ -369,7 +381,7 @@ impl Broker {
     }
 }
 
-fn check_group(address: &Address) -> Result<(), Refusal> {
+pub(crate) fn check_group(address: &Address) -> Result<(), Refusal> {
     match address {
         Address::Role(_) | Address::Topic(_) | Address::Channel(_) => Ok(()),
         Address::Agent(_) | Address::Session { .. } | Address::All => {

@@ -67,11 +67,15 @@ pub enum Plant {
     ForgetFitness,
     /// Does not find a task by the number that stands in for its name.
     LoseTaskNumber,
+    /// Registers an agent though somebody else changed what is known of it.
+    IgnoreProfileSwap,
+    /// Leaves an agent in the roles of what it can do no more.
+    KeepLostRoles,
 }
 
 impl Plant {
     /// Every plant.
-    pub const ALL: [Plant; 31] = [
+    pub const ALL: [Plant; 33] = [
         Plant::RedeliverAtMostOnce,
         Plant::LaneOvertakes,
         Plant::ForgetKnown,
@@ -103,6 +107,8 @@ impl Plant {
         Plant::UpdateNotApplied,
         Plant::ForgetFitness,
         Plant::LoseTaskNumber,
+        Plant::IgnoreProfileSwap,
+        Plant::KeepLostRoles,
     ];
 
     /// Returns the name by which it is switched on.
@@ -139,6 +145,8 @@ impl Plant {
             Plant::UpdateNotApplied => "update-not-applied",
             Plant::ForgetFitness => "forget-fitness",
             Plant::LoseTaskNumber => "lose-task-number",
+            Plant::IgnoreProfileSwap => "ignore-profile-swap",
+            Plant::KeepLostRoles => "keep-lost-roles",
         }
     }
 
@@ -178,6 +186,8 @@ impl Plant {
             Plant::UpdateNotApplied => "accepts a message and leaves out the state change that it carries",
             Plant::ForgetFitness => "forgets what an agent said of itself and does not say again",
             Plant::LoseTaskNumber => "does not find a task by the number that stands in for its name",
+            Plant::IgnoreProfileSwap => "registers an agent over what somebody else changed of it",
+            Plant::KeepLostRoles => "leaves an agent in the roles of what it can do no more",
         }
     }
 }

@@ -16,6 +16,8 @@ pub enum Refusal {
     NameTaken { name: String, agent: String },
     #[error("`{name}` belongs to the operator or the bus")]
     NameReserved { name: String },
+    #[error("somebody else changed what is known of `{name}` at the same time")]
+    ProfileChanged { name: String },
     #[error("a message needs at least one recipient")]
     NoRecipient,
     #[error("{count} recipients, at most {count_max} are allowed: use a topic or a channel")]

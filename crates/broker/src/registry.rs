@@ -136,7 +136,7 @@ impl Broker {
 
     pub(crate) fn register<'a>(&self, register: &'a Register) -> Decided<'a> {
         let limits = &self.settings.limits;
-        let Register { name, aliases, dialect, profile } = register;
+        let Register { name, aliases, dialect, profile, .. } = register;
         let known = self.agents.find(name.as_str());
         if name.is_reserved() {
             return Err(Refusal::NameReserved { name: name.to_string() });

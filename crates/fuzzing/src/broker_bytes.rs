@@ -75,7 +75,7 @@ fn small() -> Broker {
     let mut broker = Broker::new(settings());
     for name in ["ann", "bob"] {
         let (name, aliases, profile) = (name.parse().expect("a name"), Vec::new(), Vec::new());
-        let register = Register { name, aliases, dialect: Dialect::Bus, profile };
+        let register = Register { aliases, dialect: Dialect::Bus, profile, ..Register::of(name) };
         execute(&mut broker, &Command::Register(Box::new(register)));
     }
     let from = broker.agent("ann").expect("it was registered");

@@ -6,12 +6,11 @@
 
 use axum::http::StatusCode;
 use axum::response::Response;
-use broker::{AgentKey, Command};
+use broker::{AgentKey, Command, Register};
 use dialect::{Name, Names};
-use gateway::{Answer, At, Body, Caller, Code, Principal, Problem, Profile, Token, TokenNote};
+use gateway::{Answer, At, Body, Caller, Code, Hub, Known, Principal, Problem, Profile, Token, TokenNote};
 use json::{Limits, Value};
 use message::AgentName;
-use node::Turn;
 
 /// Bytes of what an agent may say of itself.
 const DESCRIPTOR_BYTES_MAX: usize = 64 << 10;
@@ -31,8 +30,7 @@ pub(crate) async fn register(caller: Caller, body: Body) -> Result<Response, Pro
     let body = gateway::body(body)?;
     let wanted = Wanted::read(&body, caller.principal.clone())?;
     let agent_id = wanted.agent_id.clone();
-    let (name, token) = caller.hub.call(move |turn| wanted.carry_out(turn)).await?;
-    caller.hub.refresh(name.clone()).await?;
+    let (name, token) = wanted.carry_out(&caller.hub).await?;
     let answer = Answer::new().flag("success", true).text("agent_id", &agent_id).text("agent", name.as_str());
     let token = token.map(|token| token.reveal());
     Ok(answer.maybe("token", token.as_deref()).respond(StatusCode::OK))
@@ -45,15 +43,13 @@ pub(crate) async fn remove(caller: Caller, At(id): At<String>) -> Result<Respons
     caller.principal.must_be(agent)?;
     let is_operator = caller.principal.is_operator();
     let Some(name) = caller.hub.name_of(agent) else { return Ok(not_registered(&id)) };
-    let removed = caller.hub.call(move |turn| {
-        if is_operator {
-            turn.execute(&Command::Remove { agent })?;
-            return Ok(true);
-        }
-        withdraw(turn, agent)
-    });
-    let removed = removed.await?;
-    caller.hub.refresh(name).await?;
+    let removed = if is_operator {
+        caller.hub.execute(Command::Remove { agent }).await?;
+        caller.hub.refresh(name).await?;
+        true
+    } else {
+        withdraw(&caller.hub, &name).await?
+    };
     Ok(if removed {
         Answer::new().flag("success", true).respond(StatusCode::OK)
     } else {
@@ -68,12 +64,14 @@ fn not_registered(id: &str) -> Response {
 }
 
 /// Takes back what an agent said of itself; tells whether it had said anything.
-fn withdraw(turn: &mut Turn<'_>, agent: AgentKey) -> Result<bool, Problem> {
-    let Known { name, dialect, mut profile } = Known::look(turn, agent)?;
-    if profile.descriptor.take().is_none() {
-        return Ok(false);
-    }
-    gateway::register(turn, &name, dialect, &profile).map(|_| true)
+async fn withdraw(hub: &Hub, name: &AgentName) -> Result<bool, Problem> {
+    let withdrawn = gateway::register(hub, name, |known, _| {
+        let known = known.ok_or_else(gone)?;
+        let mut profile = known.profile.clone();
+        let had_said = profile.descriptor.take().is_some();
+        Ok((had_said.then(|| gateway::written(name, known.dialect, &profile)), had_said))
+    });
+    withdrawn.await
 }
 
 impl Wanted {
@@ -100,60 +98,86 @@ impl Wanted {
     }
 
     /// Carries it out, and gives back the name, and the token of a new agent.
-    fn carry_out(self, turn: &mut Turn<'_>) -> Result<(AgentName, Option<Token>), Problem> {
-        let known = turn.broker().agent(&self.agent_id).or_else(|| self.nameless(turn));
-        if let Some(agent) = known {
-            return self.again(turn, agent).map(|name| (name, None));
+    async fn carry_out(self, hub: &Hub) -> Result<(AgentName, Option<Token>), Problem> {
+        let known = match gateway::known(hub, &self.agent_id).await? {
+            Some(known) => Some(known),
+            None => self.nameless(hub).await?,
+        };
+        if let Some(known) = known {
+            self.again(hub, known.key, &known.name).await?;
+            return Ok((known.name, None));
         }
         self.principal.must_be_operator()?;
-        let (agent_id, names) = (self.agent_id, self.names);
-        let is_free = |name: &AgentName| !name.is_reserved() && turn.broker().agent(name.as_str()).is_none();
-        let Some((name, token)) = names.into_iter().find(|(name, _)| is_free(name)) else {
-            return Err(Problem::new(Code::NameTaken, format!("every name for {agent_id} is taken")));
-        };
-        let mut profile = Profile {
-            tokens: vec![TokenNote { hash: token.hash(), expires: None }],
-            framework: Some(self.framework),
-            descriptor: Some(self.descriptor),
-            ..Profile::default()
-        };
-        profile.uri = Some(agent_id).filter(|id| id != name.as_str());
-        let agent = gateway::register(turn, &name, Name::Bus, &profile)?;
-        gateway::card::equip(turn, agent, &capabilities(&profile))?;
-        Ok((name, Some(token)))
+        for (name, token) in &self.names {
+            if self.register_new(hub, name, token).await? {
+                return Ok((name.clone(), Some(token.clone())));
+            }
+        }
+        Err(Problem::new(Code::NameTaken, format!("every name for {} is taken", self.agent_id)))
+    }
+
+    /// Registers a new agent; tells whether the name was free.
+    async fn register_new(&self, hub: &Hub, name: &AgentName, token: &Token) -> Result<bool, Problem> {
+        if name.is_reserved() {
+            return Ok(false);
+        }
+        let registered = gateway::register(hub, name, |known, _| {
+            if known.is_some() {
+                return Ok((None, false));
+            }
+            let tokens = vec![TokenNote { hash: token.hash(), expires: None }];
+            let profile = self.applied_to(name, Profile { tokens, ..Profile::default() });
+            Ok((Some(self.written(name, &profile)), true))
+        });
+        registered.await
     }
 
     /// Returns the agent by whose token this is said, if it has the name that is wanted and no other id yet.
-    fn nameless(&self, turn: &Turn<'_>) -> Option<AgentKey> {
-        let Principal::Agent(speaker) = &self.principal else { return None };
-        let is_wanted = self.names.iter().any(|(name, _)| *name == speaker.name);
-        let view = turn.broker().look_at(speaker.key)?;
-        (is_wanted && Profile::read(view.profile).uri.is_none()).then_some(speaker.key)
+    async fn nameless(&self, hub: &Hub) -> Result<Option<Known>, Problem> {
+        let Principal::Agent(speaker) = &self.principal else { return Ok(None) };
+        if !self.names.iter().any(|(name, _)| *name == speaker.name) {
+            return Ok(None);
+        }
+        let known = gateway::known(hub, speaker.name.as_str()).await?;
+        Ok(known.filter(|known| known.key == speaker.key && known.profile.uri.is_none()))
     }
 
     /// Registers an agent that is known already: nothing happens if it says the same as before.
-    fn again(self, turn: &mut Turn<'_>, agent: AgentKey) -> Result<AgentName, Problem> {
+    async fn again(&self, hub: &Hub, agent: AgentKey, name: &AgentName) -> Result<(), Problem> {
         self.principal.must_be(agent)?;
-        let Known { name, mut profile, .. } = Known::look(turn, agent)?;
         if name.is_reserved() {
             return Err(Problem::new(Code::NameReserved, format!("{name} is nobody's to register")));
         }
         let read = |text: &str| json::parse_str(text, Limits::DOCUMENT).map(Value::into_owned).ok();
-        match &profile.descriptor {
-            Some(before) if read(before) == read(&self.descriptor) => return Ok(name),
-            Some(_) => {
-                let detail = format!("Agent {} already registered", self.agent_id);
-                return Err(Problem::new(Code::NameTaken, detail));
+        let registered = gateway::register(hub, name, |known, _| {
+            let known = known.ok_or_else(gone)?;
+            match &known.profile.descriptor {
+                Some(before) if read(before) == read(&self.descriptor) => return Ok((None, ())),
+                Some(_) => {
+                    let detail = format!("Agent {} already registered", self.agent_id);
+                    return Err(Problem::new(Code::NameTaken, detail));
+                }
+                None => {}
             }
-            None => {}
-        }
+            let profile = self.applied_to(name, known.profile.clone());
+            Ok((Some(self.written(name, &profile)), ()))
+        });
+        registered.await
+    }
+
+    /// Returns a profile with what the agent says of itself.
+    fn applied_to(&self, name: &AgentName, mut profile: Profile) -> Profile {
         if profile.uri.is_none() {
-            profile.uri = Some(self.agent_id).filter(|id| id != name.as_str());
+            profile.uri = Some(self.agent_id.clone()).filter(|id| id != name.as_str());
         }
-        (profile.framework, profile.descriptor) = (Some(self.framework), Some(self.descriptor));
-        gateway::register(turn, &name, Name::Bus, &profile)?;
-        gateway::card::equip(turn, agent, &capabilities(&profile))?;
-        Ok(name)
+        profile.framework = Some(self.framework.clone());
+        profile.descriptor = Some(self.descriptor.clone());
+        profile
+    }
+
+    fn written(&self, name: &AgentName, profile: &Profile) -> Register {
+        let capabilities = Some(gateway::boxed(&capabilities(profile)));
+        Register { capabilities, ..gateway::written(name, Name::Bus, profile) }
     }
 }
 
@@ -164,20 +188,8 @@ fn capabilities(profile: &Profile) -> Vec<String> {
     descriptor.map(|descriptor| gateway::card::capabilities(&descriptor)).unwrap_or_default()
 }
 
-/// What is known of an agent.
-struct Known {
-    name: AgentName,
-    dialect: Name,
-    profile: Profile,
-}
-
-impl Known {
-    fn look(turn: &Turn<'_>, agent: AgentKey) -> Result<Self, Problem> {
-        let gone = || Problem::new(Code::UnknownAgent, "there is no such agent");
-        let view = turn.broker().look_at(agent).ok_or_else(gone)?;
-        let name = view.name.parse().map_err(|_| gone())?;
-        Ok(Known { name, dialect: view.dialect, profile: Profile::read(view.profile) })
-    }
+fn gone() -> Problem {
+    Problem::new(Code::UnknownAgent, "there is no such agent")
 }
 
 fn with_token(name: AgentName) -> Result<(AgentName, Token), Problem> {

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use broker::{AgentKey, Command};
+use broker::{AgentKey, Command, ProfileSwap, Register};
 use dialect::Names;
 use dialect_channel::channel_of;
-use gateway::{Code, Hub, Listed, Principal, Problem, Profile, Speaker, register};
+use gateway::{Code, Hub, Listed, Principal, Problem, Profile, Speaker};
 use json::{Limits, Object, Value};
 use message::{Address, AgentName, ChannelName, Dialect};
 use tokio::sync::watch;
@@ -163,8 +163,8 @@ pub(crate) async fn root_agent(hub: &Hub, path: &Path) -> Result<(AgentName, Age
 }
 
 async fn make_known(hub: &Hub, name: AgentName, profile: Profile) -> Result<(AgentName, AgentKey), Problem> {
-    let made = name.clone();
-    let key = hub.call(move |turn| register(turn, &made, Dialect::Channel, &profile)).await?;
+    let register = Register { swap: ProfileSwap::New, ..gateway::written(&name, Dialect::Channel, &profile) };
+    let key = hub.execute(register).await?;
     hub.refresh(name.clone()).await?;
     Ok((name, key))
 }

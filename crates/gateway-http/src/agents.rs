@@ -32,8 +32,7 @@ pub(crate) async fn put(
     let name = registration.name.clone();
     let fresh =
         Token::new(name.clone()).map_err(|error| Problem::new(gateway::Code::Internal, error.to_string()))?;
-    let token = caller.hub.call(move |turn| registration.carry_out(turn, fresh)).await?;
-    caller.hub.refresh(name.clone()).await?;
+    let token = registration.carry_out(&caller.hub, fresh).await?;
     let answer = Answer::new().text("agent", name.as_str());
     Ok(match token {
         Some(token) => answer.text("token", &token.reveal()).respond(StatusCode::CREATED),

@@ -3,7 +3,7 @@
 use axum::extract::RawQuery;
 use axum::http::StatusCode;
 use axum::response::Response;
-use broker::query::dead_letters::{DeadDetails, DeadPage};
+use broker::query::dead_letters::{DeadDetails, DeadOf, DeadPage};
 use broker::{Command, EntryKey};
 use gateway::{Code, Principal, Problem, Query};
 use json::Value;
@@ -49,39 +49,37 @@ pub(crate) async fn list(caller: Caller, RawQuery(query): RawQuery) -> Result<Re
 
 /// Gives the dead letters of a message another try.
 pub(crate) async fn retry(caller: Caller, At(id): At<String>) -> Result<Response, Problem> {
-    each(&caller, &id, |entry| Command::RetryDead { entry }).await?;
+    each(&caller, &id, |message, entry| Command::RetryDead { message, entry }).await?;
     messages::receipt(caller, At(id)).await
 }
 
 /// Clears the dead letters of a message away.
 pub(crate) async fn remove(caller: Caller, At(id): At<String>) -> Result<Response, Problem> {
-    each(&caller, &id, |entry| Command::DropDead { entry }).await?;
+    each(&caller, &id, |message, entry| Command::DropDead { message, entry }).await?;
     Ok(Answer::new().respond(StatusCode::OK))
 }
 
+/// Does something with each dead letter of a message that the caller may act for; refused if nothing could be done with
+/// any of them.
 async fn each(
     caller: &Caller,
     id: &str,
-    command: impl Fn(EntryKey) -> Command + Send + 'static,
+    command: impl Fn(MessageId, EntryKey) -> Command,
 ) -> Result<(), Problem> {
     let none = || Problem::new(Code::NotDead, "there is no such dead letter here");
-    let id: MessageId = id.parse().map_err(|_| none())?;
-    let principal = caller.principal.clone();
-    caller
-        .hub
-        .call(move |turn| {
-            let own =
-                turn.broker().dead_letters().filter(|dead| dead.id == id && principal.acts_as(dead.from));
-            let entries: Vec<EntryKey> = own.map(|dead| dead.entry).collect();
-            if entries.is_empty() {
-                return Err(none());
-            }
-            for entry in entries {
-                turn.execute(&command(entry))?;
-            }
-            Ok(())
-        })
-        .await
+    let message: MessageId = id.parse().map_err(|_| none())?;
+    let dead = caller.hub.query(DeadOf { message }).await?;
+    let own = dead.iter().filter(|dead| caller.principal.acts_as(dead.from));
+    let commands: Vec<Command> = own.map(|dead| command(message, dead.entry)).collect();
+    let executed = caller.hub.execute_all(commands).await?;
+    let (mut is_done, mut refused) = (false, None);
+    for executed in executed {
+        match executed.outcome {
+            Ok(_) => is_done = true,
+            Err(error) => refused = refused.or(Some(Problem::from(error))),
+        }
+    }
+    if is_done { Ok(()) } else { Err(refused.unwrap_or_else(none)) }
 }
 
 fn dead_text(dead: &DeadDetails, hub: &gateway::Hub) -> String {

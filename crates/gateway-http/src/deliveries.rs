@@ -3,10 +3,9 @@
 use axum::http::StatusCode;
 use axum::response::Response;
 use broker::query::messages::DeliveryHolder;
-use broker::{AgentKey, Delay, Nack, Reply, Request, Settle, Settled};
+use broker::{AgentKey, Delay, Nack, Settle, Settled};
 use gateway::{Body, Fields, Principal, Problem};
 use message::DeliveryId;
-use node::Turn;
 use smol_str::SmolStr;
 
 use gateway::Answer;
@@ -85,16 +84,8 @@ impl Settling {
         Ok(Settling { delivery, what })
     }
 
-    /// Carries it out as the first of the agents whose delivery it is; without any, as whoever has it.
-    pub(crate) fn carry_out(&self, turn: &mut Turn<'_>, agents: &[AgentKey]) -> Result<Reply, Problem> {
-        let holder = turn.broker().holder(self.delivery);
-        let agent = holder.filter(|holder| agents.is_empty() || agents.contains(holder));
-        let agent = agent.or(agents.first().copied()).unwrap_or(AgentKey::HUMAN);
-        turn.execute(&self.request(agent).into_command()).map_err(Problem::from)
-    }
-
     /// Returns the request by which an agent says it.
-    fn request(&self, agent: AgentKey) -> Settle {
+    pub(crate) fn request(&self, agent: AgentKey) -> Settle {
         let delivery = self.delivery;
         match &self.what {
             What::Ack { by } => Settle::Ack { agent, delivery, by: by.clone() },

@@ -6,6 +6,7 @@
 //! thread that makes things durable never waits for a slow reader; the reader of frames does.
 
 mod frame;
+mod outcome;
 mod reader;
 #[cfg(test)]
 mod tests;
@@ -17,7 +18,7 @@ use axum::response::Response;
 use dialect::Name;
 use gateway::socket::{CLOSE_POLICY, LOGIN_TIME, Login, Peer, WORK_MAX, close, limited};
 use gateway::websocket::{Frames, Heard, Sink, Upgrade, WebSocket};
-use gateway::{Answer, At, Hub, Problem, Query};
+use gateway::{Answer, At, Hub, Problem, Query, command_channel};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
@@ -108,11 +109,12 @@ async fn talk(hub: Hub, wanted: Wanted, peer: Peer, socket: WebSocket) {
     let ready = Answer::new().text("op", "ready").maybe("agent", name.as_ref().map(|name| name.as_str()));
     let ready = ready.number("session", peer.number.into()).end();
     let dialect = wanted.dialect.unwrap_or(peer.login.agent.dialect);
-    let writer = Writer::new(hub.clone(), dialect, wanted.receipts, subscription, sink);
+    let (command_sender, outcome_receiver) = command_channel(WORK_MAX);
+    let writer = Writer::new(hub.clone(), dialect, wanted.receipts, subscription, outcome_receiver, sink);
     let writing = tokio::spawn(writer.run(outs, out.downgrade(), peer.login.clone()));
     // The writer has just begun, so there is room.
     drop(out.send(Out::Text(ready)).await);
-    let mut reader = Reader::new(hub, wanted.receipts, &peer.login, credit, out);
+    let mut reader = Reader::new(hub, wanted.receipts, peer.login.clone(), credit, command_sender, out);
     reader.run(frames).await;
     drop(reader);
     // What was asked is still answered, if somebody listens.

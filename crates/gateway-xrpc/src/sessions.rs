@@ -125,7 +125,7 @@ async fn open(
     gateway::change_profile(hub, name, move |profile, wall| {
         forget(profile, wall);
         let expires = wall.plus_ms(REFRESH_MS);
-        let note = SessionNote { id, token, renewals: 0, renewed: wall, expires };
+        let note = SessionNote { id: id.clone(), token, renewals: 0, renewed: wall, expires };
         profile.sessions.push(note.clone());
         Ok(note)
     })

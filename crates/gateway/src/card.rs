@@ -1,19 +1,14 @@
 //! What an agent says of itself where it registered, an Agent Card or a descriptor: what it can do, and to whom it
 //! goes when it cannot go on.
 
-use broker::{AgentKey, Blocker, Command};
+use broker::Blocker;
 use json::{Limits, Value};
 use message::Address;
-use node::Turn;
-
-use crate::Problem;
 
 /// Capabilities that are noted of one agent.
 const CAPABILITIES_MAX: usize = 200;
 /// Bytes of a capability; what is longer is prose and no name.
 const CAPABILITY_BYTES_MAX: usize = 128;
-/// Roles of what one agent can do.
-const ROLES_MAX: usize = 50;
 /// Addresses to which one blocked task may go.
 const ROUTES_MAX: usize = 16;
 /// Lists of a descriptor in which abilities stand.
@@ -35,35 +30,6 @@ pub fn capabilities(descriptor: &Value<'_>) -> Vec<String> {
         }
     }
     found
-}
-
-/// Notes what an agent can do. Whoever can do something is in a role of that name, so that it can be asked for without
-/// knowing who it is.
-pub fn equip(turn: &mut Turn<'_>, agent: AgentKey, capabilities: &[String]) -> Result<(), Problem> {
-    let before = queues(&turn.broker().agent_work(agent).capabilities);
-    let now = queues(&capabilities.iter().map(String::as_str).collect::<Vec<_>>());
-    let capabilities = capabilities.iter().map(|text| text.as_str().into()).collect();
-    turn.execute(&Command::Equip { agent, capabilities })?;
-    // A role that is full keeps nobody from being registered.
-    for address in now.iter().filter(|address| !before.contains(address)) {
-        drop(turn.execute(&Command::Join { agent, address: address.clone() }));
-    }
-    for address in before.into_iter().filter(|address| !now.contains(address)) {
-        drop(turn.execute(&Command::Leave { agent, address }));
-    }
-    Ok(())
-}
-
-/// Returns the roles of those who can do something: `roles.can.code-review` for `Code review`.
-fn queues(capabilities: &[&str]) -> Vec<Address> {
-    let word = |text: &&str| {
-        let letters = text.chars().flat_map(char::to_lowercase);
-        letters.map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect::<String>()
-    };
-    let roles = capabilities.iter().map(|text| format!("roles.can.{}", word(text).trim_matches('-')));
-    let mut addresses: Vec<Address> = roles.filter_map(|role| role.parse().ok()).take(ROLES_MAX).collect();
-    addresses.dedup();
-    addresses
 }
 
 /// Returns to whom the rules of a card or a descriptor send what stops its agent: those whose trigger names the blocker.

@@ -446,7 +446,7 @@ impl Hub {
 
     /// Looks an agent up again in the registry, before its change is answered.
     pub async fn refresh(&self, name: AgentName) -> Result<(), Problem> {
-        let (agent, version) = self.query(FindRegistered { name: name.clone() }).await?;
+        let (agent, version) = self.query(FindRegistered { name: name.as_str().into() }).await?;
         let listed = agent.as_ref().and_then(Listed::of).map(|(_, listed)| listed);
         {
             let mut directory = self.inner.directory.write().unwrap_or_else(PoisonError::into_inner);

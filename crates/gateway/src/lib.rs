@@ -10,6 +10,7 @@ pub mod card;
 mod chance;
 pub mod channels;
 mod code;
+mod command_channel;
 mod directory;
 mod doorway;
 mod guard;
@@ -47,6 +48,7 @@ pub use answer::Answer;
 pub use caller::{At, Caller, Named};
 pub use chance::{random, uuid};
 pub use code::{Code, Retry};
+pub use command_channel::{CommandSender, OutcomeReceiver, command_channel};
 pub use directory::{Directory, Listed};
 pub use doorway::{Doorway, Shapes, shaped};
 pub use guard::{has_much, refusal};
@@ -59,7 +61,7 @@ pub use problem::Problem;
 pub use profile::{Profile, SessionNote, TokenNote};
 pub use rate::{Connections, OpenConnection, RateLimits, Rates, RetryAfter, TooManyConnections, Who};
 pub use receipt::{past_receipt, stored_receipt};
-pub use registration::{Registration, change_profile, register};
+pub use registration::{Known, Registration, boxed, change_profile, known, register, written};
 pub use request::{
     API_KEY, Body, Fields, Query, Shown, answer, body, dialect_of, fields, header_text, json_text, shown,
     token,

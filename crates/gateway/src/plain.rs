@@ -22,7 +22,7 @@ use tokio::time::timeout;
 
 use crate::socket::{CLOSE_POLICY, LOGIN_TIME, Login, Peer, WORK_MAX, close, limited};
 use crate::websocket::{Frames, Heard, Upgrade, WebSocket};
-use crate::{Code, Denied, Hub, Named, Principal, Problem, Shown, Token};
+use crate::{Code, Denied, Hub, Named, Principal, Problem, Shown, Token, command_channel};
 
 use ledger::Ledger;
 use reader::Reader;
@@ -129,11 +129,12 @@ async fn talk(hub: Hub, manner: Manner, peer: Peer, socket: WebSocket) {
     let ledger = Arc::new(Mutex::new(Ledger::default()));
     let WebSocket { frames, sink } = socket;
     let (out, outs) = mpsc::channel(WORK_MAX);
+    let (command_sender, outcome_receiver) = command_channel(WORK_MAX);
     credit.add(WINDOW);
-    let writer =
-        Writer::new(hub.clone(), manner, peer.login.clone(), subscription, Arc::clone(&ledger), sink);
+    let (login, shared) = (peer.login.clone(), Arc::clone(&ledger));
+    let writer = Writer::new(hub.clone(), manner, login, subscription, shared, outcome_receiver, sink);
     let writing = tokio::spawn(writer.run(outs));
-    let mut reader = Reader::new(hub, manner, &peer.login, credit, ledger, out);
+    let mut reader = Reader::new(hub, manner, &peer.login, credit, ledger, command_sender, out);
     reader.run(frames).await;
     drop(reader);
     // What was refused is still told, if somebody listens.

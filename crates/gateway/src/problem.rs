@@ -172,7 +172,7 @@ fn code_of(refusal: &Refusal) -> Code {
         Refusal::UnknownSession => Code::UnknownSession,
         Refusal::NotDead => Code::NotDead,
         Refusal::NameTaken { .. } => Code::NameTaken,
-        Refusal::Conflict { .. } => Code::Conflict,
+        Refusal::Conflict { .. } | Refusal::ProfileChanged { .. } => Code::Conflict,
         Refusal::LeaseLost => Code::LeaseLost,
         Refusal::NotParked => Code::NotParked,
         Refusal::Settled => Code::Settled,

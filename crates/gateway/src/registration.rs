@@ -1,9 +1,10 @@
 //! Registration: what is to be known of an agent, from whatever door it comes.
 
-use broker::{AgentKey, Command, Register, Reply, Time};
+use broker::query::agents::{FindRegistered, RegisteredAgent};
+use broker::{AgentKey, ProfileSwap, Refusal, Register, Time};
 use json::Value;
 use message::{Address, AgentName, Dialect};
-use node::Turn;
+use node::CallError;
 
 use crate::{Code, Fields, Hub, Problem, Profile, Token, TokenNote, card};
 
@@ -21,8 +22,32 @@ pub struct Registration {
     card: Option<String>,
 }
 
+/// What is known of an agent.
+#[derive(Debug)]
+pub struct Known {
+    /// Its number.
+    pub key: AgentKey,
+    /// Its name.
+    pub name: AgentName,
+    /// The language that it speaks.
+    pub dialect: Dialect,
+    /// What the gateways keep of it.
+    pub profile: Profile,
+    /// The same as the broker has it.
+    stored: Box<[u8]>,
+}
+
 /// Bytes of an Agent Card.
 const CARD_BYTES_MAX: usize = 65_536;
+/// How often a change is made anew because somebody else made another at the same time.
+const TRIES_MAX: u32 = 16;
+
+impl Known {
+    fn of(agent: RegisteredAgent) -> Option<Self> {
+        let RegisteredAgent { agent: key, name, dialect, profile: stored, .. } = agent;
+        Some(Known { key, name: name.parse().ok()?, dialect, profile: Profile::read(&stored), stored })
+    }
+}
 
 impl Registration {
     /// Reads what the native door says of an agent.
@@ -53,36 +78,45 @@ impl Registration {
     }
 
     /// Carries it out, and gives back the token of a new agent.
-    pub fn carry_out(self, turn: &mut Turn<'_>, fresh: Token) -> Result<Option<Token>, Problem> {
-        let known = turn.broker().agent(self.name.as_str()).and_then(|agent| turn.broker().look_at(agent));
-        let is_new = known.is_none();
-        let mut profile = known.as_ref().map(|view| Profile::read(view.profile)).unwrap_or_default();
-        let dialect = self.dialect.or(known.map(|view| view.dialect)).unwrap_or(Dialect::Convoke);
-        if is_new {
-            let expires = self.expires_ms.map(|ms| turn.wall().plus_ms(ms));
-            profile.tokens = vec![TokenNote { hash: fresh.hash(), expires }];
-        }
-        let [framework, did, handle, uri] = self.texts;
+    pub async fn carry_out(self, hub: &Hub, fresh: Token) -> Result<Option<Token>, Problem> {
+        let name = self.name.clone();
+        let is_new = register(hub, &name, |known, wall| {
+            let note =
+                || TokenNote { hash: fresh.hash(), expires: self.expires_ms.map(|ms| wall.plus_ms(ms)) };
+            let dialect = self.dialect.or(known.map(|known| known.dialect)).unwrap_or(Dialect::Convoke);
+            let profile = match known {
+                Some(known) => known.profile.clone(),
+                None => Profile { tokens: vec![note()], ..Profile::default() },
+            };
+            let profile = self.applied_to(profile);
+            let register = Register {
+                joins: self.roles.clone(),
+                capabilities: self.capabilities.as_deref().map(boxed),
+                ..written(&name, dialect, &profile)
+            };
+            Ok((Some(register), known.is_none()))
+        });
+        Ok(is_new.await?.then_some(fresh))
+    }
+
+    /// Returns a profile with what the registration says.
+    fn applied_to(&self, mut profile: Profile) -> Profile {
+        let [framework, did, handle, uri] = &self.texts;
         for (field, text) in [
             (&mut profile.framework, framework),
             (&mut profile.did, did),
             (&mut profile.handle, handle),
             (&mut profile.uri, uri),
+            (&mut profile.card, &self.card),
         ] {
             if text.is_some() {
-                *field = text;
+                field.clone_from(text);
             }
         }
-        profile.speaks_for = self.speaks_for.unwrap_or(profile.speaks_for);
-        profile.card = self.card.or(profile.card);
-        let agent = register(turn, &self.name, dialect, &profile)?;
-        for address in &self.roles {
-            turn.execute(&Command::Join { agent, address: address.clone() })?;
+        if let Some(names) = &self.speaks_for {
+            profile.speaks_for.clone_from(names);
         }
-        if let Some(capabilities) = &self.capabilities {
-            card::equip(turn, agent, capabilities)?;
-        }
-        Ok(is_new.then_some(fresh))
+        profile
     }
 }
 
@@ -98,46 +132,62 @@ fn card_of<'f>(fields: &'f Fields<'_>) -> Result<Option<&'f Value<'f>>, Problem>
     Ok(Some(card))
 }
 
-/// Writes down what is known of an agent.
-pub fn register(
-    turn: &mut Turn<'_>,
+/// Returns what the registry knows of an agent, by its name or an alias.
+pub async fn known(hub: &Hub, name: &str) -> Result<Option<Known>, Problem> {
+    let (agent, _) = hub.query(FindRegistered { name: name.into() }).await?;
+    Ok(agent.and_then(Known::of))
+}
+
+/// Returns the command that writes down what is to be known of an agent.
+pub fn written(name: &AgentName, dialect: Dialect, profile: &Profile) -> Register {
+    let aliases = profile.aliases().iter().map(|alias| (*alias).into()).collect();
+    Register { aliases, dialect, profile: profile.write(), ..Register::of(name.clone()) }
+}
+
+/// Returns what an agent can do as the broker keeps it.
+pub fn boxed(capabilities: &[String]) -> Vec<Box<str>> {
+    capabilities.iter().map(|text| text.as_str().into()).collect()
+}
+
+/// Registers an agent, or changes what is known of it, and answers when everybody goes by it. `work` makes the command
+/// of what is known and of the wall clock's time, or nothing if there is nothing to change; it is asked again if
+/// somebody else changed that at the same time.
+pub async fn register<R>(
+    hub: &Hub,
     name: &AgentName,
-    dialect: Dialect,
-    profile: &Profile,
-) -> Result<AgentKey, Problem> {
-    let (stored, aliases) = (profile.write(), profile.aliases());
-    let aliases = aliases.iter().map(|alias| (*alias).into()).collect();
-    let register = Register { name: name.clone(), aliases, dialect, profile: stored };
-    match turn.execute(&Command::Register(Box::new(register)))? {
-        Reply::Agent(agent) => Ok(agent),
-        Reply::Done
-        | Reply::Session { .. }
-        | Reply::Accepted(_)
-        | Reply::Taken(_)
-        | Reply::Stage(_)
-        | Reply::Lease(_)
-        | Reply::Changed(_) => Err(Problem::new(Code::Internal, "nobody was registered")),
+    mut work: impl FnMut(Option<&Known>, Time) -> Result<(Option<Register>, R), Problem>,
+) -> Result<R, Problem> {
+    let mut tries_left = TRIES_MAX;
+    loop {
+        // An alias of another agent is not the name of this one; the broker refuses it.
+        let known = known(hub, name.as_str()).await?.filter(|known| known.name == *name);
+        let (register, done) = work(known.as_ref(), hub.node().wall())?;
+        let Some(register) = register else { return Ok(done) };
+        let swap = known.map_or(ProfileSwap::New, |known| ProfileSwap::Is(known.stored));
+        match hub.node().execute(Register { swap, ..register }).await {
+            Ok(_) => {
+                hub.refresh(name.clone()).await?;
+                return Ok(done);
+            }
+            Err(CallError::Refused(Refusal::ProfileChanged { .. })) if tries_left > 0 => tries_left -= 1,
+            Err(error) => return Err(error.into()),
+        }
     }
 }
 
-/// Changes what the doors keep of an agent, and gives back what came of it when everybody goes by it.
-pub async fn change_profile<R: Send + 'static>(
+/// Changes what the gateways keep of an agent, and gives back what came of it when everybody goes by it.
+pub async fn change_profile<R>(
     hub: &Hub,
     name: AgentName,
-    work: impl FnOnce(&mut Profile, Time) -> Result<R, Problem> + Send + 'static,
+    mut work: impl FnMut(&mut Profile, Time) -> Result<R, Problem>,
 ) -> Result<R, Problem> {
-    let changed = name.clone();
-    let done = hub.call(move |turn| {
-        let view = turn.broker().agent(name.as_str()).and_then(|agent| turn.broker().look_at(agent));
-        let view = view.ok_or_else(|| Problem::new(Code::UnknownAgent, "there is no such agent"))?;
-        let (mut profile, dialect) = (Profile::read(view.profile), view.dialect);
-        let done = work(&mut profile, turn.wall())?;
-        register(turn, &name, dialect, &profile)?;
-        Ok(done)
+    let changed = register(hub, &name, |known, wall| {
+        let known = known.ok_or_else(|| Problem::new(Code::UnknownAgent, "there is no such agent"))?;
+        let mut profile = known.profile.clone();
+        let done = work(&mut profile, wall)?;
+        Ok((Some(written(&name, known.dialect, &profile)), done))
     });
-    let done = done.await?;
-    hub.refresh(changed).await?;
-    Ok(done)
+    changed.await
 }
 
 /// Reads a role, with or without `roles.` before it.

@@ -4,12 +4,14 @@ mod work;
 
 use std::rc::Rc;
 
-use broker::{AgentKey, Broker, EntryKey, SessionKey, Sign, Time};
+use broker::{AgentKey, Broker, EntryKey, ProfileSwap, SessionKey, Sign, Time};
 use message::{Address, AgentRef, DeliveryId, Guarantee, MessageId, Priority};
 
-use crate::request::{Recorded, Recording, Request, Sent, TakeWish};
+use crate::request::{Recorded, Recording, Registered, Request, Sent, TakeWish};
 use crate::said::Said;
-use crate::step::{Ask, Being, Change, Handling, Keeping, Letter, Meddling, SignPlan, To};
+use crate::step::{
+    Ask, Being, Change, Handling, Keeping, Letter, Meddling, RegisterPlan, SignPlan, SwapPlan, To,
+};
 use crate::world::{RECORDS, TASKS, THREADS, World, parsed};
 
 /// Deliveries that an agent still thinks about; old ones make late answers.
@@ -82,14 +84,12 @@ impl Client {
         world: &World,
         ask: &Ask,
         wall: Time,
-        (dead, broker): (&[EntryKey], Option<&Broker>),
+        (dead, broker): (&[(MessageId, EntryKey)], Option<&Broker>),
     ) -> Option<(Asker, Asked)> {
         match ask {
-            Ask::Register { agent, alias } => {
-                let agent = usize::from(*agent);
-                let aliases = if *alias { vec![world.alias(agent)] } else { Vec::new() };
-                let name = world.names[agent].clone();
-                Some((Asker::Agent(agent), Asked::Request(Request::Register { name, aliases })))
+            Ask::Register(plan) => {
+                let request = Request::Register(Box::new(register(world, plan, broker)));
+                Some((Asker::Agent(usize::from(plan.agent)), Asked::Request(request)))
             }
             Ask::Remove { agent } => {
                 let key = self.agents[usize::from(*agent)].key.take()?;
@@ -130,8 +130,14 @@ impl Client {
                 let agent = self.agents[usize::from(*agent)].key?;
                 by_operator(Request::Sign { agent, sign: sign_of(*sign, wall) })
             }
-            Ask::RetryDead { nth } => by_operator(Request::RetryDead { entry: pick(dead, *nth)? }),
-            Ask::DropDead { nth } => by_operator(Request::DropDead { entry: pick(dead, *nth)? }),
+            Ask::RetryDead { nth } => {
+                let (message, entry) = pick(dead, *nth)?;
+                by_operator(Request::RetryDead { message, entry })
+            }
+            Ask::DropDead { nth } => {
+                let (message, entry) = pick(dead, *nth)?;
+                by_operator(Request::DropDead { message, entry })
+            }
         }
     }
 
@@ -415,6 +421,29 @@ fn pick<T: Copy>(items: &[T], nth: u32) -> Option<T> {
 fn pick_ref<T>(items: &[T], nth: u32) -> Option<&T> {
     // The low bits decide other things at the callers.
     items.get((nth >> 4) as usize % items.len().max(1))
+}
+
+/// Makes of a plan what registers an agent. Who rests on what is known looks at the bus as it is now.
+fn register(world: &World, plan: &RegisterPlan, broker: Option<&Broker>) -> Registered {
+    let name = world.names[usize::from(plan.agent)].clone();
+    let known = || {
+        let broker = broker?;
+        broker.look_at(broker.agent(name.as_str())?).map(|view| view.profile.into())
+    };
+    let swap = match plan.swap {
+        SwapPlan::Anything => ProfileSwap::Anything,
+        SwapPlan::New => ProfileSwap::New,
+        SwapPlan::Current => known().map_or(ProfileSwap::New, ProfileSwap::Is),
+        SwapPlan::Profile(number) => ProfileSwap::Is([number].into()),
+    };
+    Registered {
+        aliases: if plan.alias { vec![world.alias(usize::from(plan.agent))] } else { Vec::new() },
+        profile: vec![plan.profile],
+        swap,
+        join: plan.join.map(|group| world.groups[usize::from(group)].clone()),
+        capabilities: plan.capabilities.clone(),
+        name,
+    }
 }
 
 fn address(world: &World, to: To) -> Address {

@@ -22,7 +22,7 @@ use crate::random::Dice;
 use crate::request::Request;
 use crate::step::{Crash, CrashPoint, DiskFault};
 use crate::violation::Violation;
-use crate::world::World;
+use crate::world::{Focus, World};
 
 use process::Process;
 
@@ -163,8 +163,8 @@ impl Driver {
     /// Makes a machine with an empty disk, and starts a node on it.
     pub(crate) fn new(world: &World, plant: Option<Plant>) -> Result<Self, Violation> {
         let mut options = Options::small(world.seed);
-        // A turn is one batch, and a batch must fit into a segment.
-        options.segment_bytes = 32 << 10;
+        // A turn is one batch, and a batch must fit into a segment. Small segments are filled, trimmed and recycled sooner.
+        options.segment_bytes = if world.focus == Focus::Storage { 16 << 10 } else { 32 << 10 };
         options.plant = Plant::of_log(plant);
         let mut driver = Driver {
             disk: MemDisk::new(),
@@ -203,7 +203,7 @@ impl Driver {
     }
 
     /// Returns the dead letters, as an operator sees them.
-    pub(crate) fn dead(&self) -> Vec<EntryKey> {
+    pub(crate) fn dead(&self) -> Vec<(MessageId, EntryKey)> {
         self.process.as_ref().map(Process::dead).unwrap_or_default()
     }
 

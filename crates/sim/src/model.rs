@@ -107,7 +107,7 @@ impl Model {
     fn answered(&mut self, answer: &Answer) -> Result<(), Violation> {
         let (outcome, state) = (&answer.outcome, &mut self.state);
         match &answer.request {
-            Request::Register { name, aliases } => state.registered(name.as_str(), aliases, outcome)?,
+            Request::Register(registered) => state.registered(registered, outcome)?,
             Request::Remove { agent } => state.removed(*agent, outcome)?,
             Request::Join { agent, address } => state.joined(*agent, address, outcome)?,
             Request::Leave { agent, address } => state.left(*agent, address, outcome)?,

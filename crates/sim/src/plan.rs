@@ -6,7 +6,7 @@ use message::{Backoff, Guarantee, Priority};
 
 use crate::random::Dice;
 use crate::step::{Ask, Being, Change, Crash, CrashPoint, DiskFault, Handling, Keeping, Letter, Meddling};
-use crate::step::{ChangePlan, NackDelay, Step, To, Wanted};
+use crate::step::{ChangePlan, NackDelay, RegisterPlan, Step, SwapPlan, To, Wanted};
 use crate::world::{BULK_BODY_BYTES_MAX, Focus, RECORDS, TASKS, THREADS, World};
 use broker::Operation;
 
@@ -121,7 +121,9 @@ impl Planner {
         let (sure, percent) = if self.focus == Focus::Arrivals { (1, 15) } else { (2, 60) };
         for agent in 0..self.agents as u8 {
             if agent < sure || self.dice.percent(percent) {
-                steps.push(Step::Ask(Ask::Register { agent, alias: self.dice.percent(40) }));
+                let plan = self.registration(agent);
+                let swap = SwapPlan::New;
+                steps.push(Step::Ask(Ask::Register(RegisterPlan { swap, ..plan })));
             }
         }
         steps.extend([Step::Turn, Step::Sync]);
@@ -392,10 +394,28 @@ impl Planner {
         }
     }
 
+    /// An agent that is registered, once more or for the first time.
+    fn registration(&mut self, agent: u8) -> RegisterPlan {
+        let swap = match self.dice.weighted(&[40, 20, 25, 15]) {
+            0 => SwapPlan::Anything,
+            1 => SwapPlan::New,
+            2 => SwapPlan::Current,
+            _ => SwapPlan::Profile(self.dice.below(3) as u8),
+        };
+        RegisterPlan {
+            agent,
+            alias: self.dice.percent(40),
+            profile: self.dice.below(3) as u8,
+            swap,
+            join: self.dice.percent(20).then(|| self.group()),
+            capabilities: self.dice.percent(15).then(|| work::wish(&mut self.dice, 40)),
+        }
+    }
+
     fn membership(&mut self) -> Ask {
         let agent = self.agent();
         match self.dice.weighted(&[45, 8, 35, 18, 7]) {
-            0 => Ask::Register { agent, alias: self.dice.percent(40) },
+            0 => Ask::Register(self.registration(agent)),
             1 => Ask::Remove { agent },
             2 => Ask::Be { agent, what: Being::Join { group: self.group() } },
             3 => Ask::Be { agent, what: Being::Leave { group: self.group() } },

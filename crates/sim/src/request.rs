@@ -4,9 +4,11 @@ use std::rc::Rc;
 
 use broker::WithRecipients;
 use broker::{Accept, AgentKey, Command, Commit, Delay, Digest, Document, Door, EntryKey, Identity, Nack};
-use broker::{RecordChange, RecordWrite, Register, Retention, SessionKey, Sign, Swap, Take, Time};
+use broker::{
+    ProfileSwap, RecordChange, RecordWrite, Register, Retention, SessionKey, Sign, Swap, Take, Time,
+};
 use bytes::Bytes;
-use message::{Address, AgentName, AgentRef, Backoff, DeliveryId, Dialect, Guarantee, Kind, MessageId};
+use message::{Address, AgentName, AgentRef, Backoff, DeliveryId, Guarantee, Kind, MessageId};
 use message::{PresenceState, Priority};
 
 use crate::said::{Changed, Said};
@@ -18,7 +20,7 @@ pub(crate) const BY: &str = "sim";
 /// What the bus is asked for.
 #[derive(Clone, Debug)]
 pub(crate) enum Request {
-    Register { name: AgentName, aliases: Vec<String> },
+    Register(Box<Registered>),
     Remove { agent: AgentKey },
     Join { agent: AgentKey, address: Address },
     Leave { agent: AgentKey, address: Address },
@@ -38,8 +40,8 @@ pub(crate) enum Request {
     Retract { message: MessageId, by: AgentKey },
     Amend { message: MessageId, by: AgentKey, body: Rc<[u8]> },
     Resume { message: MessageId },
-    RetryDead { entry: EntryKey },
-    DropDead { entry: EntryKey },
+    RetryDead { message: MessageId, entry: EntryKey },
+    DropDead { message: MessageId, entry: EntryKey },
     EndWait { message: MessageId },
     Tune(Retention),
     Record(Recorded),
@@ -47,6 +49,17 @@ pub(crate) enum Request {
     JudgeGate { gate: MessageId, by: AgentKey, approved: bool },
     Equip { agent: AgentKey, capabilities: Vec<&'static str> },
     Sign { agent: AgentKey, sign: Sign },
+}
+
+/// An agent that is registered.
+#[derive(Clone, Debug)]
+pub(crate) struct Registered {
+    pub(crate) name: AgentName,
+    pub(crate) aliases: Vec<String>,
+    pub(crate) profile: Vec<u8>,
+    pub(crate) swap: ProfileSwap,
+    pub(crate) join: Option<Address>,
+    pub(crate) capabilities: Option<Vec<&'static str>>,
 }
 
 /// A record that somebody writes or removes.
@@ -114,12 +127,7 @@ impl Request {
     /// Makes a command of it; a write has the tick that is next.
     pub(crate) fn command(&self, tick: u64) -> Command {
         match self {
-            Request::Register { name, aliases } => Command::Register(Box::new(Register {
-                name: name.clone(),
-                aliases: aliases.iter().map(|alias| alias.as_str().into()).collect(),
-                dialect: Dialect::Convoke,
-                profile: Vec::new(),
-            })),
+            Request::Register(registered) => Command::Register(Box::new(registered.register())),
             Request::Accept(sent) => Command::Accept(Box::new(sent.accept())),
             Request::Remove { agent } => Command::Remove { agent: *agent },
             Request::Join { agent, address } => Command::Join { agent: *agent, address: address.clone() },
@@ -151,8 +159,8 @@ impl Request {
                 Command::Amend { message: *message, by: *by, body: Bytes::copy_from_slice(body) }
             }
             Request::Resume { message } => Command::Resume { message: *message },
-            Request::RetryDead { entry } => Command::RetryDead { entry: *entry },
-            Request::DropDead { entry } => Command::DropDead { entry: *entry },
+            Request::RetryDead { message, entry } => Command::RetryDead { message: *message, entry: *entry },
+            Request::DropDead { message, entry } => Command::DropDead { message: *message, entry: *entry },
             Request::EndWait { message } => Command::EndWait { message: *message },
             Request::Tune(retention) => Command::Tune(*retention),
             Request::ChangeState(changed) => Command::ChangeState(Box::new(changed.change())),
@@ -168,6 +176,20 @@ impl Request {
                 let (repo, commit, writes) = (recorded.repo, Digest([0; 32]), vec![recorded.write()]);
                 Command::Commit(Box::new(Commit { repo, swap: None, commit, tick, writes }))
             }
+        }
+    }
+}
+
+impl Registered {
+    fn register(&self) -> Register {
+        let boxed = |text: &&'static str| Box::from(*text);
+        Register {
+            aliases: self.aliases.iter().map(|alias| alias.as_str().into()).collect(),
+            profile: self.profile.clone(),
+            swap: self.swap.clone(),
+            joins: self.join.iter().cloned().collect(),
+            capabilities: self.capabilities.as_ref().map(|all| all.iter().map(boxed).collect()),
+            ..Register::of(self.name.clone())
         }
     }
 }

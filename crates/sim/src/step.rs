@@ -80,13 +80,35 @@ pub(crate) enum CrashPoint {
     Idle,
 }
 
+/// An agent that is registered.
+#[derive(Clone, Debug)]
+pub(crate) struct RegisterPlan {
+    pub(crate) agent: u8,
+    pub(crate) alias: bool,
+    /// Which profile it has.
+    pub(crate) profile: u8,
+    pub(crate) swap: SwapPlan,
+    pub(crate) join: Option<u8>,
+    pub(crate) capabilities: Option<Vec<&'static str>>,
+}
+
+/// What whoever registers an agent believes to be known of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum SwapPlan {
+    /// Nothing in particular.
+    Anything,
+    /// Nothing at all.
+    New,
+    /// What is known of it now.
+    Current,
+    /// This profile.
+    Profile(u8),
+}
+
 /// What somebody asks of the bus.
 #[derive(Clone, Debug)]
 pub(crate) enum Ask {
-    Register {
-        agent: u8,
-        alias: bool,
-    },
+    Register(RegisterPlan),
     Remove {
         agent: u8,
     },

@@ -1,6 +1,6 @@
 //! Queries about agents.
 
-use message::{AgentName, Dialect, PresenceState, Reachability, Seq};
+use message::{Dialect, PresenceState, Reachability, Seq};
 use smol_str::SmolStr;
 
 use crate::{AgentKey, AgentView, Breaker, Broker, Micros, Time};
@@ -136,12 +136,12 @@ query!(FindAgentKey -> Option<AgentKey>, "agent-key", |this, state, _at| state.a
 /// What the registry knows of an agent, and the event up to which that is true.
 #[derive(Clone, Debug)]
 pub struct FindRegistered {
-    /// Its name.
-    pub name: AgentName,
+    /// Its name or an alias.
+    pub name: SmolStr,
 }
 
 query!(FindRegistered -> (Option<RegisteredAgent>, Seq), "registered-agent", |this, state, _at| {
-    let agent = state.agent(this.name.as_str()).and_then(|agent| state.registered(agent));
+    let agent = state.agent(&this.name).and_then(|agent| state.registered(agent));
     (agent, state.last())
 });
 

@@ -8,7 +8,7 @@
 //! | command | |
 //! |---|---|
 //! | `set NAME=VALUE…`, `tune NAME=VALUE…` | settings, retention |
-//! | `agent NAME [ALIAS…]`, `remove NAME`, `join NAME ADDRESS`, `leave NAME ADDRESS`, `presence NAME STATE` | |
+//! | `agent NAME [ALIAS…] [profile=TEXT] [swap=new\|TEXT] [joins=GROUP…] [can=WHAT…]`, `remove NAME`, `join NAME ADDRESS`, `leave NAME ADDRESS`, `presence NAME STATE` | |
 //! | `open NAME DOOR`, `close NAME#N`, `restart`, `wake`, `reload` (the state is written and read again) | |
 //! | `send FROM TO[,TO…] LABEL [OPTION…]`, `flood FROM TO LABEL COUNT [OPTION…]` | options: see [`Send`] |
 //! | `retract BY LABEL`, `amend BY LABEL BODY`, `resume LABEL`, `endwait LABEL`, `carry LABEL [PLACE]` | |
@@ -35,8 +35,8 @@ use crate::tests::show;
 use crate::tests::world::{Outcome, START_MS, World};
 use crate::{
     Accept, AgentKey, Command, Commit, Delay, Digest, Document, Door, Effect, EntryKey, Fingerprint, Holder,
-    Identity, Nack, RecordChange, RecordName, RecordWrite, Register, Reply, Retention, SessionKey, Swap,
-    Take, TaskIntent, Time, WithRecipients,
+    Identity, Nack, ProfileSwap, RecordChange, RecordName, RecordWrite, Register, Reply, Retention,
+    SessionKey, Swap, Take, TaskIntent, Time, WithRecipients,
 };
 
 /// Runs a scenario, and remembers what its words stand for.
@@ -159,8 +159,14 @@ impl Stage {
                 self.run(&Command::Process { agent, message, by: "test".into() })
             }
             "judge" | "equip" | "sign" | "change" => work::command(self, verb, words),
-            "revive" => self.run(&Command::RetryDead { entry: self.dead(words) }),
-            "drop" => self.run(&Command::DropDead { entry: self.dead(words) }),
+            "revive" => {
+                let (message, entry) = self.dead(words);
+                self.run(&Command::RetryDead { message, entry })
+            }
+            "drop" => {
+                let (message, entry) = self.dead(words);
+                self.run(&Command::DropDead { message, entry })
+            }
             _ => self.settle(verb, words),
         }
     }
@@ -190,10 +196,20 @@ impl Stage {
     }
 
     fn register(&mut self, words: &[&str]) -> Vec<String> {
-        let name = words[0].parse().expect("a name");
-        let dialect = message::Dialect::Convoke;
-        let aliases = words[1..].iter().map(|word| (*word).into()).collect();
-        self.run(&Command::Register(Box::new(Register { name, aliases, dialect, profile: Vec::new() })))
+        let mut register = Register::of(words[0].parse().expect("a name"));
+        for word in &words[1..] {
+            match word.split_once('=') {
+                Some(("profile", text)) => register.profile = text.into(),
+                Some(("swap", "new")) => register.swap = ProfileSwap::New,
+                Some(("swap", text)) => register.swap = ProfileSwap::Is(text.as_bytes().into()),
+                Some(("joins", group)) => register.joins.push(address(group)),
+                Some(("can", what)) => {
+                    register.capabilities.get_or_insert_default().push(what.into());
+                }
+                Some(_) | None => register.aliases.push((*word).into()),
+            }
+        }
+        self.run(&Command::Register(Box::new(register)))
     }
 
     fn send(&mut self, words: &[&str]) -> Vec<String> {
@@ -396,12 +412,12 @@ impl Stage {
         }
     }
 
-    fn dead(&self, words: &[&str]) -> EntryKey {
+    fn dead(&self, words: &[&str]) -> (MessageId, EntryKey) {
         let id = self.message(words[0]);
         let is_it =
             |dead: &crate::DeadView<'_>| dead.id == id && words.get(1).is_none_or(|to| dead.to == *to);
         let found = self.world.broker.dead_letters().find(is_it);
-        found.map_or(EntryKey(u32::MAX), |dead| dead.entry)
+        (id, found.map_or(EntryKey(u32::MAX), |dead| dead.entry))
     }
 }
 

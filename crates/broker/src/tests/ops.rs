@@ -10,8 +10,8 @@ use crate::tests::world::{Outcome, World};
 use crate::{
     Accept, AgentKey, Blocker, Command, Commit, Delay, Digest, Document, Door, Effect, Entity, EntryKey,
     Fingerprint, HelpAnswer, Holder, Identity, Living, LookFrom, MessageKey, Micros, Nack, Operation,
-    RecordChange, RecordWrite, Register, Reply, Retention, SessionKey, Sign, StateChange, Swap, Take,
-    TaskIntent, Time, WithRecipients,
+    ProfileSwap, RecordChange, RecordWrite, Register, Reply, Retention, SessionKey, Sign, StateChange, Swap,
+    Take, TaskIntent, Time, WithRecipients,
 };
 
 const NAMES: [&str; 5] = ["ann", "bob", "cid", "dan", "eve"];
@@ -112,7 +112,15 @@ impl Op {
         let alias = format!("did:plc:{text}");
         let aliases = if self.has(0) { Vec::new() } else { vec![alias.into()] };
         let (dialect, profile) = (Dialect::Bus, b"p".to_vec());
-        world.run(&Command::Register(Box::new(Register { name, aliases, dialect, profile })));
+        let swap = match self.flags >> 4 & 3 {
+            0 => ProfileSwap::New,
+            1 => ProfileSwap::Is(b"p".as_slice().into()),
+            _ => ProfileSwap::Anything,
+        };
+        let joins = if self.has(1) { vec![self.address()] } else { Vec::new() };
+        let capabilities = self.has(2).then(|| if self.has(3) { vec!["rust".into()] } else { Vec::new() });
+        let register = Register { name, aliases, dialect, profile, swap, joins, capabilities };
+        world.run(&Command::Register(Box::new(register)));
     }
 
     fn send(self, world: &mut World, seen: &mut Seen) {
@@ -211,7 +219,8 @@ impl Op {
     fn rare(self, world: &mut World, seen: &mut Seen) {
         let message = seen.pick(self.other).unwrap_or(MessageId::from_bytes([1; 16]));
         let by = self.agent();
-        let entry = world.broker.dead_letters().next().map_or(EntryKey(self.other.into()), |dead| dead.entry);
+        let dead = world.broker.dead_letters().next().map(|dead| (dead.id, dead.entry));
+        let (of_dead, entry) = dead.unwrap_or((message, EntryKey(self.other.into())));
         let command = match self.one % 15 {
             0 => Command::Retract { message, by },
             1 | 13 => Command::Amend {
@@ -221,8 +230,8 @@ impl Op {
             },
             2 => Command::Resume { message: world.parked().unwrap_or(message) },
             3 => Command::Process { agent: by, message, by: "ops".into() },
-            4 | 5 => Command::RetryDead { entry },
-            6 => Command::DropDead { entry },
+            4 | 5 => Command::RetryDead { message: of_dead, entry },
+            6 => Command::DropDead { message: of_dead, entry },
             7 => Command::EndWait { message },
             9 => {
                 let gate = world.broker.gates(false).first().map_or(message, |gate| gate.gate);

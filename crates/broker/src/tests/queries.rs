@@ -1,7 +1,5 @@
 //! Queries return one page at a time, and all pages together are everything.
 
-use message::Dialect;
-
 use super::settings::roomy;
 use super::world::World;
 use crate::query::agents::{AgentPage, FindAgent, FindAgentKey, RegistryPage};
@@ -11,12 +9,7 @@ use crate::{AgentKey, At, Command, Entity, Operation, Query, Register, StateChan
 const AT: At = At { now: Time(0), wall: Time(0) };
 
 fn register(world: &mut World, name: &str) {
-    let register = Register {
-        name: name.parse().unwrap(),
-        aliases: Vec::new(),
-        dialect: Dialect::Convoke,
-        profile: Vec::new(),
-    };
+    let register = Register::of(name.parse().unwrap());
     assert!(world.run(&Command::Register(Box::new(register))).reply.is_ok());
 }
 

@@ -13,18 +13,30 @@ const CAPABILITY_BYTES_MAX: usize = 128;
 
 impl Broker {
     /// Notes what an agent can do.
-    pub(crate) fn equip<'a>(&self, agent: AgentKey, capabilities: &'a [Box<str>]) -> Decided<'a> {
-        self.agent_at(agent)?;
+    /// Refuses more than is noted of what one agent can do.
+    pub(crate) fn check_capabilities(&self, capabilities: &[Box<str>]) -> Result<(), Refusal> {
         let (count, count_max) = (capabilities.len() as u64, CAPABILITIES_MAX as u64);
         if count > count_max {
             return Err(Refusal::TooMany { what: "capabilities", count, count_max });
         }
-        if let Some(long) = capabilities.iter().find(|text| text.len() > CAPABILITY_BYTES_MAX) {
-            let (bytes, bytes_max) = (long.len(), CAPABILITY_BYTES_MAX);
-            return Err(Refusal::TooLong { what: "capability", bytes, bytes_max });
+        match capabilities.iter().find(|text| text.len() > CAPABILITY_BYTES_MAX) {
+            Some(long) => {
+                let (bytes, bytes_max) = (long.len(), CAPABILITY_BYTES_MAX);
+                Err(Refusal::TooLong { what: "capability", bytes, bytes_max })
+            }
+            None => Ok(()),
         }
-        let known = self.work.worker(agent).map(|worker| worker.capabilities.as_slice()).unwrap_or_default();
-        if known.iter().map(|text| &**text).eq(capabilities.iter().map(|text| &**text)) {
+    }
+
+    /// Returns what an agent can do.
+    pub(crate) fn capabilities_of(&self, agent: AgentKey) -> &[Box<str>] {
+        self.work.worker(agent).map(|worker| worker.capabilities.as_slice()).unwrap_or_default()
+    }
+
+    pub(crate) fn equip<'a>(&self, agent: AgentKey, capabilities: &'a [Box<str>]) -> Decided<'a> {
+        self.agent_at(agent)?;
+        self.check_capabilities(capabilities)?;
+        if self.capabilities_of(agent) == capabilities {
             return Ok(Decision::done(Vec::new()));
         }
         let fact = Fact::Equipped { agent, capabilities: capabilities.iter().map(|text| &**text).collect() };

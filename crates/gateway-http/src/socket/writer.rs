@@ -10,20 +10,21 @@ use gateway::socket::{
 };
 use gateway::waiting::{self, Settle};
 use gateway::websocket::Sink;
-use gateway::{Code, Hub, Problem};
+use gateway::{Code, Hub, OutcomeReceiver, Problem};
 use message::{DeliveryId, Receipt, Seq};
 use node::{Awaited, Letter, Outcome, Subscription};
 use smol_str::SmolStr;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
-use super::reader::{Accepted, Done, Together};
+use super::outcome::{Accepted, Outcome as Told, Pending, Together, outcomes};
 use super::{Receipts, frame};
+
+/// Replies for which one socket waits at a time.
+const WAITS_MAX: usize = 256;
 
 /// What is to be written.
 pub(super) enum Out {
-    /// What came of a piece of work; waits for replies are counted by the semaphore.
-    Done { done: Vec<Done>, waits: Arc<Semaphore> },
     /// A frame.
     Text(String),
     /// A reply for which the peer waited.
@@ -43,6 +44,8 @@ pub(super) struct Writer {
     dialect: Name,
     receipts: Receipts,
     subscription: Subscription,
+    outcome_receiver: OutcomeReceiver<Vec<Pending>>,
+    waits: Arc<Semaphore>,
     sink: Sink,
 }
 
@@ -52,9 +55,11 @@ impl Writer {
         dialect: Name,
         receipts: Receipts,
         subscription: Subscription,
+        outcome_receiver: OutcomeReceiver<Vec<Pending>>,
         sink: Sink,
     ) -> Self {
-        Writer { hub, dialect, receipts, subscription, sink }
+        let waits = Arc::new(Semaphore::new(WAITS_MAX));
+        Writer { hub, dialect, receipts, subscription, outcome_receiver, waits, sink }
     }
 
     /// Writes until the peer is gone or must go.
@@ -83,7 +88,10 @@ impl Writer {
             let written = tokio::select! {
                 count = outs.recv_many(&mut batch, WORK_MAX) => {
                     if count == 0 { return None; }
-                    self.write(&mut batch, out).await
+                    self.write(&mut batch).await
+                }
+                Some((pending, executed)) = self.outcome_receiver.next() => {
+                    self.tell(outcomes(pending, executed, self.receipts), out).await
                 }
                 count = self.subscription.next_many(&mut come, LETTERS_MAX as usize) => {
                     if count == 0 { return Some(close(CLOSE_STOPPING, "stopped")); }
@@ -107,18 +115,25 @@ impl Writer {
         }
     }
 
-    /// Puts what came of the peer's frames into the sink.
-    async fn write(&mut self, batch: &mut Vec<Out>, out: &mpsc::WeakSender<Out>) -> Result<(), End> {
+    /// Puts what came of the peer's frames into the sink, and what else came of frames meanwhile.
+    async fn tell(&mut self, mut told: Vec<Told>, out: &mpsc::WeakSender<Out>) -> Result<(), End> {
+        for _ in 0..WORK_MAX {
+            for told in told {
+                if let Some(text) = self.told(told, out) {
+                    self.sink.text(&text);
+                    self.sink.flush_much().await.ok_or(None)?;
+                }
+            }
+            let Some((pending, executed)) = self.outcome_receiver.try_next() else { break };
+            told = outcomes(pending, executed, self.receipts);
+        }
+        Ok(())
+    }
+
+    /// Puts what is to be written into the sink.
+    async fn write(&mut self, batch: &mut Vec<Out>) -> Result<(), End> {
         for item in batch.drain(..) {
             match item {
-                Out::Done { done, waits } => {
-                    for done in done {
-                        if let Some(text) = self.told(done, &waits, out) {
-                            self.sink.text(&text);
-                            self.sink.flush_much().await.ok_or(None)?;
-                        }
-                    }
-                }
                 Out::Text(text) => self.sink.text(&text),
                 Out::Reply { text, settle } => {
                     self.sink.text(&text);
@@ -136,26 +151,25 @@ impl Writer {
     }
 
     /// Returns what the peer is told of its frame, if anything.
-    fn told(&self, done: Done, waits: &Arc<Semaphore>, out: &mpsc::WeakSender<Out>) -> Option<String> {
-        match done {
-            Done::Brief { reference, receipted, stage, .. } => {
+    fn told(&self, told: Told, out: &mpsc::WeakSender<Out>) -> Option<String> {
+        match told {
+            Told::Brief { reference, receipted, stage } => {
                 Some(frame::brief(reference.as_deref(), receipted.id, stage, receipted.duplicate))
             }
-            Done::Together(Together { upto, id, count, .. }) => {
-                Some(frame::together(upto.as_deref(), count, id))
-            }
-            Done::Accepted(accepted) => Some(self.accepted(*accepted, waits, out)),
-            Done::Settled { reference } => {
+            Told::Together(Together { upto, id, count }) => Some(frame::together(upto.as_deref(), count, id)),
+            Told::Accepted(accepted) => Some(self.accepted(*accepted, out)),
+            Told::Settled { reference } => {
                 reference.map(|reference| frame::begin("done", Some(&reference)).end())
             }
-            Done::Refused { reference, delivery, problem } => {
+            Told::Refused { reference, delivery, problem } => {
+                let delivery = delivery.map(|delivery| delivery.to_string());
                 Some(frame::error(reference.as_deref(), delivery.as_deref(), &problem))
             }
         }
     }
 
-    fn accepted(&self, accepted: Accepted, waits: &Arc<Semaphore>, out: &mpsc::WeakSender<Out>) -> String {
-        let Accepted { reference, head, receipted, awaited, waits: is_waiting, .. } = accepted;
+    fn accepted(&self, accepted: Accepted, out: &mpsc::WeakSender<Out>) -> String {
+        let Accepted { reference, head, receipted, awaited, waits: is_waiting } = accepted;
         let (id, duplicate, answer) = (receipted.id, receipted.duplicate, receipted.answer);
         let receipt = head.receipt(receipted);
         let text = match self.receipts {
@@ -170,7 +184,7 @@ impl Writer {
         let waiter = Waiter { hub: self.hub.clone(), reference, receipt };
         if let Some(out) = out.upgrade() {
             if let Some(awaited) = awaited {
-                match Arc::clone(waits).try_acquire_owned() {
+                match Arc::clone(&self.waits).try_acquire_owned() {
                     Ok(permit) => drop(tokio::spawn(async move {
                         waiter.wait(awaited, out).await;
                         drop(permit);

@@ -6,7 +6,7 @@ use broker::Command;
 use dialect::Name;
 use json::{Limits, Shallow};
 use message::NativeId;
-use node::{Credit, Turn};
+use node::{Credit, Executed};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
@@ -15,18 +15,25 @@ use super::writer::Out;
 use super::{Manner, shown_in};
 use crate::socket::{Chunk, CloseFrame, Login, Next, Pings, SILENCE_TIME, Spoken, take_chunk};
 use crate::websocket::Frames;
-use crate::{Asking, Code, Hub, Principal, Problem, Submission};
+use crate::{Asking, Code, CommandSender, Hub, Principal, Problem, Submission};
 
 /// What a frame asks for.
 enum Op {
     /// Has a document accepted or noted; it is refused under its id.
-    Submit {
-        command: Command,
-        id: Option<NativeId>,
-    },
-    Settle {
-        written: Vec<Written>,
-    },
+    Submit { command: Command, id: Option<NativeId> },
+    /// Settles what was written before a ping.
+    Settle { written: Vec<Written> },
+    /// Nothing: the document was refused where it was read.
+    Refused(Refusal),
+}
+
+/// A frame whose commands are executed: what is told if they are refused.
+pub(super) enum Pending {
+    /// A document that is refused under its id.
+    Document { id: Option<NativeId> },
+    /// So many deliveries that are settled. They may have ended meanwhile; then there is nothing to settle.
+    Settled { count: usize },
+    /// A document that was refused where it was read.
     Refused(Refusal),
 }
 
@@ -40,6 +47,7 @@ pub(super) struct Reader {
     principal: Principal,
     credit: Credit,
     ledger: Arc<Mutex<Ledger>>,
+    command_sender: CommandSender<Vec<Pending>>,
     out: mpsc::Sender<Out>,
 }
 
@@ -58,10 +66,11 @@ impl Reader {
         login: &Login,
         credit: Credit,
         ledger: Arc<Mutex<Ledger>>,
+        command_sender: CommandSender<Vec<Pending>>,
         out: mpsc::Sender<Out>,
     ) -> Self {
         let principal = login.principal.clone();
-        Reader { hub, manner, principal, credit, ledger, out }
+        Reader { hub, manner, principal, credit, ledger, command_sender, out }
     }
 
     /// Reads until the peer or the writer is gone.
@@ -123,17 +132,11 @@ impl Reader {
         if ops.is_empty() {
             return Some(());
         }
-        let place = self.out.clone().reserve_owned().await.ok()?;
-        let (by, count) = (self.manner.by, ops.len());
-        let work = move |turn: &mut Turn<'_>| {
-            ops.into_iter().filter_map(|op| op.carry_out(turn, by)).collect::<Vec<Refusal>>()
-        };
-        let started = self.hub.node().start_call(count, work, move |refusals| {
-            if !refusals.is_empty() {
-                place.send(Out::Refused(refusals));
-            }
-        });
-        started.await.ok()
+        let (mut commands, mut pending) = (Vec::with_capacity(ops.len()), Vec::with_capacity(ops.len()));
+        for op in ops {
+            pending.push(op.submit(self.manner.by, &mut commands));
+        }
+        self.command_sender.submit(&self.hub, commands, pending).await
     }
 
     /// Reads a frame. A second login changes nothing.
@@ -165,23 +168,43 @@ impl Reader {
 }
 
 impl Op {
-    /// Carries it out, and says what was refused.
-    fn carry_out(self, turn: &mut Turn<'_>, by: &str) -> Option<Refusal> {
+    /// Adds its commands to those that are outcome_receiver, and returns what is told of them.
+    fn submit(self, by: &str, commands: &mut Vec<Command>) -> Pending {
         match self {
             Op::Submit { command, id } => {
-                let refused = turn.execute(&command).err()?;
-                Some((id.map(|id| Box::from(id.as_str())), Box::new(refused.into())))
+                commands.push(command);
+                Pending::Document { id }
             }
             Op::Settle { written } => {
-                for (agent, delivery) in written {
-                    // It may have ended meanwhile; then there is nothing to settle.
-                    drop(turn.execute(&Command::Ack { agent, delivery, by: by.into() }));
-                }
-                None
+                let count = written.len();
+                let acks = written.into_iter();
+                commands.extend(acks.map(|(agent, delivery)| Command::Ack {
+                    agent,
+                    delivery,
+                    by: by.into(),
+                }));
+                Pending::Settled { count }
             }
-            Op::Refused(refusal) => Some(refusal),
+            Op::Refused(refusal) => Pending::Refused(refusal),
         }
     }
+}
+
+/// Returns what was refused of some frames, in their order.
+pub(super) fn refusals(pending: Vec<Pending>, executed: Vec<Executed>) -> Vec<Refusal> {
+    let mut executed = executed.into_iter();
+    let refused = pending.into_iter().filter_map(|pending| match pending {
+        Pending::Document { id } => {
+            let error = executed.next()?.outcome.err()?;
+            Some((id.map(|id| Box::from(id.as_str())), Box::new(error.into())))
+        }
+        Pending::Settled { count } => {
+            executed.by_ref().take(count).for_each(drop);
+            None
+        }
+        Pending::Refused(refusal) => Some(refusal),
+    });
+    refused.collect()
 }
 
 fn refused(id: Option<Box<str>>, problem: Problem) -> Op {

@@ -9,19 +9,17 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use super::ledger::{Ledger, Written};
-use super::reader::Refusal;
+use super::reader::{Pending, Refusal, refusals};
 use super::{Manner, Refused};
 use crate::socket::{
     CLOSE_POLICY, CLOSE_STOPPING, CloseFrame, LETTERS_MAX, Login, PING_TIME, SILENCE_TIME, WORK_MAX, close,
     give_back, stops,
 };
 use crate::websocket::Sink;
-use crate::{Code, Hub, OutgoingError, letters};
+use crate::{Code, Hub, OutcomeReceiver, OutgoingError, letters};
 
 /// What is to be written.
 pub(super) enum Out {
-    /// What was refused.
-    Refused(Vec<Refusal>),
     /// The answer to a ping.
     Pong(Vec<u8>),
     /// The peer says nothing any more, and may be told why.
@@ -40,6 +38,7 @@ pub(super) struct Writer {
     names: Option<(AgentName, String)>,
     subscription: Subscription,
     ledger: Arc<Mutex<Ledger>>,
+    outcome_receiver: OutcomeReceiver<Vec<Pending>>,
     sink: Sink,
 }
 
@@ -50,6 +49,7 @@ impl Writer {
         login: Login,
         subscription: Subscription,
         ledger: Arc<Mutex<Ledger>>,
+        outcome_receiver: OutcomeReceiver<Vec<Pending>>,
         sink: Sink,
     ) -> Self {
         let name = hub.name_of(login.agent.key);
@@ -57,7 +57,7 @@ impl Writer {
             let uri = hub.reading(|reading| reading.names.uri(name.as_str()));
             (name, uri)
         });
-        Writer { hub, manner, login, names, subscription, ledger, sink }
+        Writer { hub, manner, login, names, subscription, ledger, outcome_receiver, sink }
     }
 
     /// Writes until the peer is gone or must go.
@@ -76,7 +76,10 @@ impl Writer {
             let written = tokio::select! {
                 count = outs.recv_many(&mut batch, WORK_MAX) => {
                     if count == 0 { return None; }
-                    self.tell(&mut batch).await
+                    self.write(&mut batch).await
+                }
+                Some((pending, executed)) = self.outcome_receiver.next() => {
+                    self.tell(refusals(pending, executed)).await
                 }
                 count = self.subscription.next_many(&mut come, LETTERS_MAX as usize) => {
                     if count == 0 { return Some(close(CLOSE_STOPPING, Code::Stopped.name())); }
@@ -114,19 +117,21 @@ impl Writer {
     }
 
     /// Puts what was refused into the sink.
-    async fn tell(&mut self, batch: &mut Vec<Out>) -> Result<(), End> {
+    async fn tell(&mut self, refusals: Vec<Refusal>) -> Result<(), End> {
+        for (about, problem) in refusals {
+            let Some((agent, uri)) = &self.names else { continue };
+            let (about, at) = (about.as_deref(), self.hub.node().wall().timestamp());
+            let text = (self.manner.refuse)(&Refused { agent, uri, about, problem: &problem, at });
+            self.sink.text(&text);
+            self.sink.flush_much().await.ok_or(None)?;
+        }
+        Ok(())
+    }
+
+    /// Puts what is to be written into the sink.
+    async fn write(&mut self, batch: &mut Vec<Out>) -> Result<(), End> {
         for item in batch.drain(..) {
             match item {
-                Out::Refused(refusals) => {
-                    for (about, problem) in refusals {
-                        let Some((agent, uri)) = &self.names else { continue };
-                        let (about, at) = (about.as_deref(), self.hub.node().wall().timestamp());
-                        let text =
-                            (self.manner.refuse)(&Refused { agent, uri, about, problem: &problem, at });
-                        self.sink.text(&text);
-                        self.sink.flush_much().await.ok_or(None)?;
-                    }
-                }
                 Out::Pong(payload) => self.sink.pong(&payload),
                 Out::Bye(end) => {
                     self.sink.flush().await.ok_or(None)?;

@@ -2,7 +2,7 @@
 
 use broker::query::agents::RegistryPage;
 use broker::{AgentKey, At, Broker, Command, Context, Query, Random, Register, Reply, Time};
-use message::{AgentName, Dialect};
+use message::AgentName;
 
 use crate::{Denied, Directory, Listed, Principal, Profile, SessionNote, Token, TokenNote};
 
@@ -24,7 +24,7 @@ fn note(token: &Token) -> TokenNote {
 
 fn register(broker: &mut Broker, name: &str, profile: &Profile) -> AgentKey {
     let (name, profile): (AgentName, Vec<u8>) = (name.parse().unwrap(), profile.write());
-    let register = Register { name, aliases: Vec::new(), dialect: Dialect::Convoke, profile };
+    let register = Register { profile, ..Register::of(name) };
     let mut cx = Context { now: Time(1), wall: Time(1), random: &mut Zero };
     let command = Command::Register(Box::new(register));
     let reply = broker.execute(&mut cx, &command, &mut Vec::new(), &mut |_, _, _| {}).unwrap();

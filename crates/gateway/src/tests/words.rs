@@ -4,7 +4,7 @@
 use broker::{AgentKey, Broker, Command, Context, Random, Register, Reply, Step, Time, after};
 use dialect::{Name, Names};
 use json::Limits;
-use message::{AgentName, Dialect, Kind, Message, TaskStatus};
+use message::{AgentName, Kind, Message, TaskStatus};
 use proptest::prelude::*;
 
 use crate::{Asking, Reading, SealKey, Submission};
@@ -75,7 +75,7 @@ impl Bus {
             let name: AgentName = name.parse().unwrap();
             let aliases = [format!("did:web:{name}.example"), format!("codex://{name}")];
             let aliases = aliases.iter().map(|alias| alias.as_str().into()).collect();
-            let register = Register { name, aliases, dialect: Dialect::Convoke, profile: Vec::new() };
+            let register = Register { aliases, ..Register::of(name) };
             bus.execute(&Command::Register(Box::new(register))).unwrap();
         }
         bus

@@ -120,7 +120,7 @@ fn step(world: &mut World, seen: &mut Seen) {
 fn register(world: &mut World, name: &str, aliases: Vec<Box<str>>) {
     let name: AgentName = name.parse().unwrap();
     let dialect = *world.random.pick(Dialect::ALL);
-    let register = Register { name, aliases, dialect, profile: b"p".to_vec() };
+    let register = Register { aliases, dialect, profile: b"p".to_vec(), ..Register::of(name) };
     drop(world.run(&Command::Register(Box::new(register))));
 }
 
@@ -220,8 +220,8 @@ fn pass_time(world: &mut World) {
 
 fn rare(world: &mut World, seen: &mut Seen, agent: AgentKey) {
     let message = seen.pick(world).unwrap_or(MessageId::from_bytes([1; 16]));
-    let dead: Vec<EntryKey> = world.broker.dead_letters().map(|dead| dead.entry).collect();
-    let entry = if dead.is_empty() { EntryKey(0) } else { *world.random.pick(&dead) };
+    let dead: Vec<_> = world.broker.dead_letters().map(|dead| (dead.id, dead.entry)).collect();
+    let (of_dead, entry) = if dead.is_empty() { (message, EntryKey(0)) } else { *world.random.pick(&dead) };
     let (mut carried, _) = world.broker.bodies_before(world.log_last(), LookFrom::START, 1_000);
     carried.truncate(4);
     match world.random.below(12) {
@@ -236,8 +236,8 @@ fn rare(world: &mut World, seen: &mut Seen, agent: AgentKey) {
             }
         }
         4..=5 => drop(world.run(&Command::Process { agent, message, by: "ops".into() })),
-        6..=8 => drop(world.run(&Command::RetryDead { entry })),
-        9 => drop(world.run(&Command::DropDead { entry })),
+        6..=8 => drop(world.run(&Command::RetryDead { message: of_dead, entry })),
+        9 => drop(world.run(&Command::DropDead { message: of_dead, entry })),
         10 => {
             for living in carried {
                 carry(world, living);

@@ -32,7 +32,7 @@ impl Source {
         for number in 0..AGENTS {
             let name: AgentName = format!("agent-{number}").parse().unwrap();
             let (aliases, profile) = (Vec::new(), Vec::new());
-            let register = Register { name, aliases, dialect: Dialect::Bus, profile };
+            let register = Register { aliases, dialect: Dialect::Bus, profile, ..Register::of(name) };
             source.run(&Command::Register(Box::new(register)));
         }
         source

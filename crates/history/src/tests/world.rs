@@ -137,7 +137,7 @@ impl World {
     pub(super) fn register(&mut self, name: &str) -> AgentKey {
         let name: AgentName = name.parse().unwrap();
         let (aliases, profile) = (Vec::new(), Vec::new());
-        let register = Register { name, aliases, dialect: Dialect::Bus, profile };
+        let register = Register { aliases, dialect: Dialect::Bus, profile, ..Register::of(name) };
         let Ok(Reply::Agent(agent)) = self.run(&Command::Register(Box::new(register))) else { panic!() };
         agent
     }

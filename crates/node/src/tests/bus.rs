@@ -113,7 +113,7 @@ async fn register(node: &Node, name: &str) -> AgentKey {
     let name: AgentName = name.parse().unwrap();
     let call = move |turn: &mut crate::Turn<'_>| {
         let (aliases, profile) = (Vec::new(), Vec::new());
-        let register = Register { name, aliases, dialect: Dialect::Convoke, profile };
+        let register = Register { aliases, dialect: Dialect::Convoke, profile, ..Register::of(name) };
         let reply = turn.execute(&Command::Register(Box::new(register))).unwrap();
         let Reply::Agent(agent) = reply else { panic!("{reply:?}") };
         agent

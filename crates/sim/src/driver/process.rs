@@ -102,8 +102,8 @@ impl Process {
         self.committer.log().inner.keeper().keep().map_err(|_| Stop::Disk)
     }
 
-    pub(super) fn dead(&self) -> Vec<EntryKey> {
-        self.broker().dead_letters().map(|dead| dead.entry).collect()
+    pub(super) fn dead(&self) -> Vec<(MessageId, EntryKey)> {
+        self.broker().dead_letters().map(|dead| (dead.id, dead.entry)).collect()
     }
 
     fn room(&self) -> Room {
@@ -153,7 +153,9 @@ impl Process {
 
     /// Finds which dead letter a request means.
     fn dead_letter(&self, request: &Request) -> Option<DeadLetter> {
-        let (Request::RetryDead { entry } | Request::DropDead { entry }) = request else { return None };
+        let (Request::RetryDead { entry, .. } | Request::DropDead { entry, .. }) = request else {
+            return None;
+        };
         let letters: Vec<_> = self.broker().dead_letters().collect();
         let place = letters.iter().position(|dead| dead.entry == *entry)?;
         let meant = &letters[place];

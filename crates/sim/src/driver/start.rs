@@ -147,7 +147,14 @@ impl Driver {
     /// the process goes on; its callers learn that they have to ask again.
     pub(super) fn reload(&mut self) -> Result<(), Stop> {
         let Some(mut process) = self.process.take() else { return Ok(()) };
-        let loaded = self.load(process.committer.log())?;
+        let loaded = match self.load(process.committer.log()) {
+            Ok(loaded) => loaded,
+            Err(stop) => {
+                // It dies with what it knew, which the next one is compared with.
+                self.process = Some(process);
+                return Err(stop);
+            }
+        };
         let free = process.committer.free();
         drop(process.pipeline.refuse(free));
         process.decider.reload(loaded.broker);

@@ -24,6 +24,7 @@ impl State {
             self.check_receipt(id, broker)?;
         }
         self.check_dead(broker)?;
+        self.check_memberships(broker)?;
         let (count, _) = self.open();
         let counted = broker.counts().messages;
         let what = format_args!("{counted} messages are not over, expected {count}");

@@ -2,11 +2,12 @@
 
 use std::rc::Rc;
 
-use broker::{AgentKey, Refusal, Reply, SessionKey, Time};
+use broker::{AgentKey, Broker, ProfileSwap, Refusal, Reply, SessionKey, Time};
 use message::{Address, MessageId, Stage};
 
 use super::Outcome;
 use super::state::{Agent, Is, Place, Session, State};
+use crate::request::Registered;
 use crate::violation::{Promise, Violation, broken, ensure};
 
 /// How long leases last at least after the machine slept, in milliseconds.
@@ -15,23 +16,25 @@ const GRACE_MS: u64 = 15_000;
 const GAP_MS: u64 = 30_000;
 
 impl State {
-    pub(super) fn registered(
-        &mut self,
-        name: &str,
-        aliases: &[String],
-        outcome: &Outcome,
-    ) -> Result<(), Violation> {
+    pub(super) fn registered(&mut self, registered: &Registered, outcome: &Outcome) -> Result<(), Violation> {
+        let name = registered.name.as_str();
         let known = self.agents.iter().find(|(_, agent)| &*agent.name == name).map(|(key, _)| *key);
+        let there = known.filter(|key| self.is_there(*key));
+        let is_stale = match &registered.swap {
+            ProfileSwap::Anything => false,
+            ProfileSwap::New => there.is_some(),
+            ProfileSwap::Is(profile) => there.is_none_or(|key| self.agents[&key].profile[..] != profile[..]),
+        };
+        if is_stale {
+            let refused = matches!(outcome, Err(Refusal::ProfileChanged { .. }));
+            return ensure(refused, Promise::Versions, format_args!("{registered:?}: {outcome:?}"));
+        }
         let count_max = self.settings.limits.agents_max;
-        let is_there = known.is_some_and(|key| self.is_there(key));
         let present = self.agents.iter().filter(|(key, agent)| **key > AgentKey::RUNNER && !agent.is_gone);
-        if !is_there && present.count() as u64 >= count_max {
+        let is_full = there.is_none() && present.count() as u64 >= count_max;
+        if is_full || !self.may_register_in(there, registered.join.as_ref()) {
             let refused = matches!(outcome, Err(Refusal::TooMany { .. }));
-            return ensure(
-                refused,
-                Promise::Limits,
-                format_args!("agent {name} beyond {count_max}: {outcome:?}"),
-            );
+            return ensure(refused, Promise::Limits, format_args!("{registered:?}: {outcome:?}"));
         }
         let Ok(Reply::Agent(key)) = outcome else {
             return broken(Promise::Answers, format_args!("{name} is not registered: {outcome:?}"));
@@ -41,11 +44,61 @@ impl State {
         let is_new = known.is_none() && self.agents.contains_key(key);
         ensure(!is_new, Promise::Answers, format_args!("{name} gets the number {key} of another"))?;
         let agent = self.agents.entry(*key).or_insert_with(|| Agent { is_gone: true, ..Agent::new(name) });
-        agent.aliases = aliases.iter().map(|alias| Rc::from(alias.as_str())).collect();
+        agent.aliases = registered.aliases.iter().map(|alias| Rc::from(alias.as_str())).collect();
+        agent.profile.clone_from(&registered.profile);
         if std::mem::replace(&mut agent.is_gone, false) {
             self.enter("all", *key);
         }
         self.let_go(*key);
+        if let Some(address) = &registered.join {
+            self.try_join(*key, address);
+        }
+        if let Some(capabilities) = &registered.capabilities {
+            self.equip(*key, capabilities);
+        }
+        Ok(())
+    }
+
+    /// Tells whether an agent, or a new one, may be registered as a member of a group.
+    fn may_register_in(&self, agent: Option<AgentKey>, address: Option<&Address>) -> bool {
+        let Some(address) = address.map(Address::to_string) else { return true };
+        if agent.is_some_and(|agent| self.is_member(agent, &address)) {
+            return true;
+        }
+        let groups_full = self.groups.len() as u64 >= self.settings.limits.groups_max;
+        let may_join = match agent {
+            Some(agent) => self.may_join(agent),
+            None => self.settings.limits.memberships_max > 0,
+        };
+        may_join && (self.groups.contains_key(address.as_str()) || !groups_full)
+    }
+
+    /// Notes what an agent can do: it is in a role for each, and in none for what it can do no more.
+    pub(super) fn equip(&mut self, agent: AgentKey, capabilities: &[&'static str]) {
+        let worker = self.work.workers.entry(agent).or_default();
+        let before = std::mem::replace(&mut worker.capabilities, capabilities.to_vec());
+        for capability in capabilities {
+            if let Ok(role) = format!("roles.can.{capability}").parse() {
+                self.try_join(agent, &role);
+            }
+        }
+        for capability in before.iter().filter(|capability| !capabilities.contains(capability)) {
+            self.exit(&format!("roles.can.{capability}"), agent);
+        }
+    }
+
+    /// Compares in which groups everybody is.
+    pub(super) fn check_memberships(&self, broker: &Broker) -> Result<(), Violation> {
+        for (key, agent) in self.agents.iter().filter(|(_, agent)| !agent.is_gone) {
+            let mut found: Vec<&str> = broker.look_at(*key).map(|view| view.memberships).unwrap_or_default();
+            let groups =
+                self.groups.iter().filter(|(name, group)| &***name != "all" && group.members.contains(key));
+            let mut wanted: Vec<&str> = groups.map(|(name, _)| &**name).collect();
+            found.sort_unstable();
+            wanted.sort_unstable();
+            let what = format_args!("{} is in {found:?}, expected {wanted:?}", agent.name);
+            ensure(found == wanted, Promise::Answers, what)?;
+        }
         Ok(())
     }
 

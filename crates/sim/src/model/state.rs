@@ -41,6 +41,7 @@ pub(crate) struct State {
 pub(crate) struct Agent {
     pub(crate) name: Rc<str>,
     pub(crate) aliases: Vec<Rc<str>>,
+    pub(crate) profile: Vec<u8>,
     pub(crate) is_gone: bool,
     /// How it says that it is.
     pub(crate) presence: Option<PresenceState>,
@@ -306,7 +307,14 @@ impl State {
 
 impl Agent {
     pub(crate) fn new(name: &str) -> Self {
-        Agent { name: name.into(), aliases: Vec::new(), is_gone: false, presence: None, handed: 0 }
+        Agent {
+            name: name.into(),
+            aliases: Vec::new(),
+            profile: Vec::new(),
+            is_gone: false,
+            presence: None,
+            handed: 0,
+        }
     }
 
     pub(crate) fn goes_by(&self, name: &str) -> bool {

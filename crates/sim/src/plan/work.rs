@@ -265,6 +265,6 @@ impl Planner {
     }
 }
 
-fn wish(dice: &mut crate::random::Dice, percent: u64) -> Vec<&'static str> {
+pub(super) fn wish(dice: &mut crate::random::Dice, percent: u64) -> Vec<&'static str> {
     CAPABILITIES.into_iter().filter(|_| dice.percent(percent)).collect()
 }

@@ -269,7 +269,7 @@ impl State {
         answer: &Answer,
     ) -> Result<(), Violation> {
         if !self.refused_unknown(agent, &answer.outcome)? {
-            self.work.workers.entry(agent).or_default().capabilities = capabilities.to_vec();
+            self.equip(agent, capabilities);
         }
         Ok(())
     }
