@@ -159,6 +159,9 @@ impl Broker {
         if let Command::Register(register) = command {
             return self.register_with_carried(cx, register, effects, write);
         }
+        if let Command::Claim(claim) = command {
+            return self.claim(cx, claim, effects, write);
+        }
         if let Command::Equip { agent, capabilities } = command {
             return self.equip_in_roles(cx, (*agent, capabilities), effects, write);
         }
@@ -167,8 +170,8 @@ impl Broker {
         Ok(decision.reply)
     }
 
-    /// Decides a command: reads the state and proposes events, or refuses. Changes nothing. Of a message and of a
-    /// registration it decides these alone; what they carry is decided by [`Broker::execute`], step by step.
+    /// Decides a command: reads the state and proposes events, or refuses. Changes nothing. Of a command that is decided
+    /// in steps it decides the first; [`Broker::execute`] decides all of them.
     pub fn decide<'a>(&self, cx: &mut Context<'_>, command: &'a Command) -> Result<Decision<'a>, Refusal> {
         match command {
             Command::Register(register) => self.register(register),
@@ -203,6 +206,8 @@ impl Broker {
                 self.judge_gate(cx, *gate, *by, *approved, reason)
             }
             Command::Equip { agent, capabilities } => self.equip(*agent, capabilities),
+            // The message that claims is made when the task is chosen, in steps.
+            Command::Claim(_) => Ok(Decision::done(Vec::new())),
             Command::Sign { agent, sign } => self.sign(*agent, sign),
         }
     }

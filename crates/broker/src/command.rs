@@ -76,6 +76,8 @@ pub enum Command {
     ChangeState(Box<StateChange>),
     /// Says yes or no to what waits for a human.
     JudgeGate { gate: MessageId, by: AgentKey, approved: bool, reason: Box<str> },
+    /// Claims a task for an agent.
+    Claim(Box<Claim>),
     /// Notes what an agent can do.
     Equip { agent: AgentKey, capabilities: Vec<Box<str>> },
     /// Notes what an agent says of itself.
@@ -125,6 +127,21 @@ pub enum ProfileSwap {
     New,
     /// This profile.
     Is(Box<[u8]>),
+}
+
+/// A wish to have a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// Who wants it.
+    pub by: AgentKey,
+    /// The task; the next one that the agent may have, if it names none.
+    pub task: Option<Box<str>>,
+    /// The role whose next task is wanted; of all the agent's, if it names none.
+    pub role: Option<Address>,
+    /// How long the task is the agent's without a sign of life.
+    pub lease_ms: Option<u64>,
+    /// What a repeat of the claim is known by.
+    pub key: SmolStr,
 }
 
 /// What an agent says of itself, alone or with a message.

@@ -71,11 +71,13 @@ pub enum Plant {
     IgnoreProfileSwap,
     /// Leaves an agent in the roles of what it can do no more.
     KeepLostRoles,
+    /// Gives an agent that asks for its next task the oldest, however urgent another is.
+    NextTaskIgnoresPriority,
 }
 
 impl Plant {
     /// Every plant.
-    pub const ALL: [Plant; 33] = [
+    pub const ALL: [Plant; 34] = [
         Plant::RedeliverAtMostOnce,
         Plant::LaneOvertakes,
         Plant::ForgetKnown,
@@ -109,6 +111,7 @@ impl Plant {
         Plant::LoseTaskNumber,
         Plant::IgnoreProfileSwap,
         Plant::KeepLostRoles,
+        Plant::NextTaskIgnoresPriority,
     ];
 
     /// Returns the name by which it is switched on.
@@ -147,6 +150,7 @@ impl Plant {
             Plant::LoseTaskNumber => "lose-task-number",
             Plant::IgnoreProfileSwap => "ignore-profile-swap",
             Plant::KeepLostRoles => "keep-lost-roles",
+            Plant::NextTaskIgnoresPriority => "next-task-ignores-priority",
         }
     }
 
@@ -188,6 +192,9 @@ impl Plant {
             Plant::LoseTaskNumber => "does not find a task by the number that stands in for its name",
             Plant::IgnoreProfileSwap => "registers an agent over what somebody else changed of it",
             Plant::KeepLostRoles => "leaves an agent in the roles of what it can do no more",
+            Plant::NextTaskIgnoresPriority => {
+                "gives the oldest task as the next one, however urgent another is"
+            }
         }
     }
 }

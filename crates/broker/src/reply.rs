@@ -24,6 +24,24 @@ pub enum Reply {
     Lease(Time),
     /// The state is changed, or was before.
     Changed(Change),
+    /// What came of a claim.
+    Claimed(Box<ClaimOutcome>),
+}
+
+/// What came of a claim that was not refused.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ClaimOutcome {
+    /// The agent has this task, by this message.
+    Claimed { task: Box<str>, receipted: Receipted },
+    /// The claim was made before by this message. The agent still has this task; or it has none by it any more, or the
+    /// state has forgotten the message.
+    Repeated { message: MessageId, task: Option<Box<str>>, is_forgotten: bool },
+    /// There is nothing that the agent may have.
+    NoTasks,
+    /// The agent is not in the role.
+    NotInRole,
+    /// There is no such task.
+    UnknownTask,
 }
 
 /// A message that was taken in.

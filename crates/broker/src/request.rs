@@ -4,8 +4,8 @@ use message::{DeliveryId, MessageId, Stage};
 use smol_str::SmolStr;
 
 use crate::{
-    Accept, AgentKey, Change, Command, Delivery, Door, Nack, Receipted, Register, Reply, SessionKey,
-    StateChange, Take, Time,
+    Accept, AgentKey, Change, Claim, ClaimOutcome, Command, Delivery, Door, Nack, Receipted, Register, Reply,
+    SessionKey, StateChange, Take, Time,
 };
 
 /// A command whose answer has a type of its own, so that nobody has to expect the answers of other commands.
@@ -54,6 +54,18 @@ impl Request for Box<Accept> {
 
     fn answer(reply: Reply) -> Option<Receipted> {
         if let Reply::Accepted(receipted) = reply { Some(receipted) } else { None }
+    }
+}
+
+impl Request for Claim {
+    type Answer = ClaimOutcome;
+
+    fn into_command(self) -> Command {
+        Command::Claim(Box::new(self))
+    }
+
+    fn answer(reply: Reply) -> Option<ClaimOutcome> {
+        if let Reply::Claimed(outcome) = reply { Some(*outcome) } else { None }
     }
 }
 
@@ -163,6 +175,7 @@ impl Request for Settle {
             | Reply::Session { .. }
             | Reply::Accepted(_)
             | Reply::Taken(_)
+            | Reply::Claimed(_)
             | Reply::Changed(_) => None,
         }
     }

@@ -6,6 +6,7 @@
 mod agents;
 pub(crate) mod breaker;
 mod claim;
+mod claim_command;
 mod due;
 mod fact;
 mod fold;

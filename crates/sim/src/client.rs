@@ -7,7 +7,7 @@ use std::rc::Rc;
 use broker::{AgentKey, Broker, EntryKey, ProfileSwap, SessionKey, Sign, Time};
 use message::{Address, AgentRef, DeliveryId, Guarantee, MessageId, Priority};
 
-use crate::request::{Recorded, Recording, Registered, Request, Sent, TakeWish};
+use crate::request::{Claimed, Recorded, Recording, Registered, Request, Sent, TakeWish};
 use crate::said::Said;
 use crate::step::{
     Ask, Being, Change, Handling, Keeping, Letter, Meddling, RegisterPlan, SignPlan, SwapPlan, To,
@@ -103,7 +103,7 @@ impl Client {
             Ask::Again { send, change } => self.again(*send, *change),
             Ask::Answer { agent, delivery, kind, native, task, said } => {
                 let sent = self.answer(world, usize::from(*agent), *delivery, *native)?;
-                let (task, said) = (task.map(|task| TASKS[usize::from(task)]), said.clone());
+                let (task, said) = (task.map(|task| TASKS[usize::from(task)].into()), said.clone());
                 let sent = Rc::new(Sent { kind: *kind, task, said, ..sent });
                 self.sends.push(Rc::clone(&sent));
                 Some((Asker::Agent(usize::from(*agent)), Asked::Request(Request::Accept(sent))))
@@ -122,6 +122,18 @@ impl Client {
             }
             Ask::Change(plan) => self.change(world, plan, broker),
             Ask::Judge { nth, approved, honest } => self.judge(*nth, *approved, *honest, broker),
+            Ask::Claim { agent, task, group, lease_ms, key } => {
+                let by = self.agents[usize::from(*agent)].key?;
+                let claimed = Claimed {
+                    by,
+                    task: task.map(|task| TASKS[usize::from(task)]),
+                    role: group.map(|group| world.groups[usize::from(group)].clone()),
+                    lease_ms: *lease_ms,
+                    key: format!("claim:{key}"),
+                };
+                let request = Request::Claim(Box::new(claimed));
+                Some((Asker::Agent(usize::from(*agent)), Asked::Request(request)))
+            }
             Ask::Equip { agent, capabilities } => {
                 let agent = self.agents[usize::from(*agent)].key?;
                 by_operator(Request::Equip { agent, capabilities: capabilities.clone() })
@@ -207,7 +219,7 @@ impl Client {
             priority: letter.priority,
             guarantee: letter.guarantee,
             native_id: letter.native.map(|number| format!("n{number}")),
-            task: letter.task.map(|task| TASKS[usize::from(task)]),
+            task: letter.task.map(|task| TASKS[usize::from(task)].into()),
             thread: letter.thread.map(|thread| THREADS[usize::from(thread)]),
             reply_to: None,
             created,

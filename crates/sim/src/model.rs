@@ -150,6 +150,7 @@ impl Model {
             Request::Record(recorded) => state.recorded(recorded, outcome)?,
             Request::ChangeState(changed) => state.state_changed(changed, answer)?,
             Request::JudgeGate { gate, by, approved } => state.gate_judged(*gate, *by, *approved, answer)?,
+            Request::Claim(claimed) => state.claimed(claimed, answer)?,
             Request::Equip { agent, capabilities } => state.equipped(*agent, capabilities, answer)?,
             Request::Sign { agent, sign } => state.signed(*agent, sign, outcome)?,
         }

@@ -3,7 +3,9 @@
 use std::rc::Rc;
 
 use broker::WithRecipients;
-use broker::{Accept, AgentKey, Command, Commit, Delay, Digest, Document, Door, EntryKey, Identity, Nack};
+use broker::{
+    Accept, AgentKey, Claim, Command, Commit, Delay, Digest, Document, Door, EntryKey, Identity, Nack,
+};
 use broker::{
     ProfileSwap, RecordChange, RecordWrite, Register, Retention, SessionKey, Sign, Swap, Take, Time,
 };
@@ -46,6 +48,7 @@ pub(crate) enum Request {
     Tune(Retention),
     Record(Recorded),
     ChangeState(Box<Changed>),
+    Claim(Box<Claimed>),
     JudgeGate { gate: MessageId, by: AgentKey, approved: bool },
     Equip { agent: AgentKey, capabilities: Vec<&'static str> },
     Sign { agent: AgentKey, sign: Sign },
@@ -60,6 +63,16 @@ pub(crate) struct Registered {
     pub(crate) swap: ProfileSwap,
     pub(crate) join: Option<Address>,
     pub(crate) capabilities: Option<Vec<&'static str>>,
+}
+
+/// A wish to have a task.
+#[derive(Clone, Debug)]
+pub(crate) struct Claimed {
+    pub(crate) by: AgentKey,
+    pub(crate) task: Option<&'static str>,
+    pub(crate) role: Option<Address>,
+    pub(crate) lease_ms: Option<u64>,
+    pub(crate) key: String,
 }
 
 /// A record that somebody writes or removes.
@@ -98,7 +111,7 @@ pub(crate) struct Sent {
     pub(crate) priority: Priority,
     pub(crate) guarantee: Guarantee,
     pub(crate) native_id: Option<String>,
-    pub(crate) task: Option<&'static str>,
+    pub(crate) task: Option<Rc<str>>,
     pub(crate) thread: Option<&'static str>,
     pub(crate) reply_to: Option<String>,
     pub(crate) created: Option<Time>,
@@ -167,6 +180,7 @@ impl Request {
             Request::JudgeGate { gate, by, approved } => {
                 Command::JudgeGate { gate: *gate, by: *by, approved: *approved, reason: "".into() }
             }
+            Request::Claim(claimed) => Command::Claim(Box::new(claimed.claim())),
             Request::Equip { agent, capabilities } => {
                 let capabilities = capabilities.iter().map(|text| (*text).into()).collect();
                 Command::Equip { agent: *agent, capabilities }
@@ -177,6 +191,13 @@ impl Request {
                 Command::Commit(Box::new(Commit { repo, swap: None, commit, tick, writes }))
             }
         }
+    }
+}
+
+impl Claimed {
+    fn claim(&self) -> Claim {
+        let (role, key) = (self.role.clone(), self.key.as_str().into());
+        Claim { by: self.by, task: self.task.map(Box::from), role, lease_ms: self.lease_ms, key }
     }
 }
 
@@ -262,7 +283,7 @@ impl Sent {
         Accept {
             priority: self.priority,
             guarantee: self.guarantee,
-            task: self.task.map(Into::into),
+            task: self.task.as_deref().map(Into::into),
             thread: self.thread.map(Into::into),
             reply_to: self.reply_to.as_deref().map(Into::into),
             created: self.created,

@@ -157,6 +157,14 @@ pub(crate) enum Ask {
         approved: bool,
         honest: bool,
     },
+    Claim {
+        agent: u8,
+        task: Option<u8>,
+        group: Option<u8>,
+        lease_ms: Option<u64>,
+        /// By which a repeat is known.
+        key: u8,
+    },
     Equip {
         agent: u8,
         capabilities: Vec<&'static str>,

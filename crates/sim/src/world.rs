@@ -63,7 +63,7 @@ pub(crate) enum Focus {
 impl Focus {
     /// Draws the focus of a seed, from a stream of its own: the other draws of a seed do not depend on it.
     fn new(seed: u64) -> Self {
-        match Dice::new(seed, 4).weighted(&[44, 26, 18, 12]) {
+        match Dice::new(seed, 4).weighted(&[34, 36, 17, 13]) {
             0 => Focus::Mixed,
             1 => Focus::Storage,
             2 => Focus::Budgets,

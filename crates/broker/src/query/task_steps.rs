@@ -1,38 +1,9 @@
-//! Queries before somebody claims or moves a task: what the message that does it has to say.
+//! Queries before somebody moves a task: what the message that does it has to say.
 
 use message::{Address, Kind, MessageId, Priority};
 use smol_str::SmolStr;
 
-use crate::{AgentKey, At, Broker, Context, OfferView, Random, TaskView};
-
-/// Looks for the task that an agent is about to claim.
-#[derive(Clone, Debug)]
-pub struct ClaimLook {
-    /// Who claims.
-    pub by: AgentKey,
-    /// The task, or the next one that the agent may have.
-    pub task: Option<Box<str>>,
-    /// The role whose next task is wanted.
-    pub role: Option<Address>,
-    /// What an earlier claim is known by.
-    pub key: Option<SmolStr>,
-}
-
-/// What there is to claim.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ClaimLooked {
-    /// This task.
-    Task(TaskHead),
-    /// The claim was made before by this message, and the agent still has this task; or the state has forgotten the
-    /// message.
-    Repeated { message: MessageId, task: Option<Box<str>>, is_forgotten: bool },
-    /// Nothing that the agent may have.
-    NoTasks,
-    /// The agent is not in the role.
-    NotInRole,
-    /// There is no such task.
-    UnknownTask,
-}
+use crate::{AgentKey, Broker, OfferView, TaskView};
 
 /// What a message about a task says of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,55 +94,10 @@ pub struct ConcernedTask {
     pub holder: Option<Box<str>>,
 }
 
-/// Random numbers for a look that draws none.
-struct Unused;
-
-impl Random for Unused {
-    fn next(&mut self) -> u64 {
-        0
-    }
-}
-
-query!(ClaimLook -> ClaimLooked, "claim_look", |this, state, at| state.look_for_claim(&this, at));
 query!(ConcernLook -> Concerned, "concern_look", |this, state, _at| state.look_for_concern(&this));
 query!(StepLook -> StepLooked, "step_look", |this, state, _at| state.look_for_step(&this));
 
 impl Broker {
-    fn look_for_claim(&self, look: &ClaimLook, at: At) -> ClaimLooked {
-        if let Some(message) = look.key.as_deref().and_then(|key| self.sent_as(look.by, key)) {
-            return self.claimed_before(look.by, message);
-        }
-        let key = match &look.task {
-            Some(task) => match self.work.find(task) {
-                Some(key) => Some(key),
-                None => return ClaimLooked::UnknownTask,
-            },
-            None => {
-                let role = match &look.role {
-                    None => None,
-                    Some(role) => match self.group(&role.to_string()) {
-                        None => return ClaimLooked::NoTasks,
-                        Some(group) if !self.is_member(look.by, group) => return ClaimLooked::NotInRole,
-                        Some(group) => Some(group),
-                    },
-                };
-                let cx = Context { now: at.now, wall: at.wall, random: &mut Unused };
-                self.next_task(&cx, look.by, role)
-            }
-        };
-        let task = key.and_then(|key| self.task_at(key));
-        task.map_or(ClaimLooked::NoTasks, |task| ClaimLooked::Task(self.task_head(&task, look.by)))
-    }
-
-    /// Finds the task that a claim has won, as long as the claimer has it.
-    fn claimed_before(&self, by: AgentKey, message: MessageId) -> ClaimLooked {
-        let Some(claim) = self.look_into(message) else {
-            return ClaimLooked::Repeated { message, task: None, is_forgotten: true };
-        };
-        let task = self.held_by_claim(by, claim.accepted).map(Box::from);
-        ClaimLooked::Repeated { message, task, is_forgotten: false }
-    }
-
     fn look_for_step(&self, look: &StepLook) -> StepLooked {
         if let Some(message) = look.key.as_deref().and_then(|key| self.sent_as(look.by, key)) {
             let kind = self.look_into(message).map(|view| view.kind);
@@ -211,7 +137,7 @@ impl Broker {
         Concerned { task, is_followed }
     }
 
-    fn task_head(&self, task: &TaskView<'_>, by: AgentKey) -> TaskHead {
+    pub(crate) fn task_head(&self, task: &TaskView<'_>, by: AgentKey) -> TaskHead {
         TaskHead {
             id: task.id.into(),
             by: self.name_of(by).into(),

@@ -17,6 +17,7 @@
 //! | `process NAME LABEL`, `revive LABEL [TO]`, `drop LABEL [TO]` | |
 //! | `write NAME [last=COMMIT] [COLLECTION/KEY=TEXT[,OPTION…]…]` | one commit; options: see [`Stage::write`] |
 //! | `carryrecord NAME COLLECTION/KEY`, `records NAME` | |
+//! | `claim NAME KEY [task=TASK] [role=ROLE] [lease=MS]` | the next task, if it names none |
 //! | `judge GATE yes\|no [REASON]`, `equip NAME [WHAT…]`, `sign NAME STATE [OPTION…]` | |
 //! | `change BY CREATE\|UPDATE\|DELETE ENTITY ID VERSION [JSON]` | |
 //! | `task ID`, `tasks`, `gates`, `work NAME`, `policy`, `next NAME`, `number TASK` (which task its number stands for) | |
@@ -158,7 +159,7 @@ impl Stage {
                 let (agent, message) = (self.agent(words[0]), self.message(words[1]));
                 self.run(&Command::Process { agent, message, by: "test".into() })
             }
-            "judge" | "equip" | "sign" | "change" => work::command(self, verb, words),
+            "judge" | "equip" | "sign" | "claim" | "change" => work::command(self, verb, words),
             "revive" => {
                 let (message, entry) = self.dead(words);
                 self.run(&Command::RetryDead { message, entry })

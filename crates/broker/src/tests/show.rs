@@ -7,8 +7,8 @@ use message::{MessageId, RecipientReceipt, Timestamp};
 use crate::tests::language::Stage;
 use crate::tests::world::{Outcome, START_MS, living};
 use crate::{
-    Accepted, AgentKey, Broker, Change, Delivery, Effect, EntryKey, Event, Failed, Holder, MessageKey, Next,
-    Receipted, RecordName, Reply, Time, Tried, WaitingView,
+    Accepted, AgentKey, Broker, Change, ClaimOutcome, Delivery, Effect, EntryKey, Event, Failed, Holder,
+    MessageKey, Next, Receipted, RecordName, Reply, Time, Tried, WaitingView,
 };
 
 pub(crate) fn outcome(stage: &Stage, outcome: &Outcome) -> Vec<String> {
@@ -36,6 +36,20 @@ fn reply(stage: &Stage, reply: &Reply) -> Vec<String> {
         }
         Reply::Stage(reached) => vec![reached.to_string()],
         Reply::Lease(until) => vec![format!("until {}", since_start(*until))],
+        Reply::Claimed(outcome) => match &**outcome {
+            ClaimOutcome::Claimed { task, receipted } => {
+                let mut told = vec![format!("has {task}")];
+                told.extend(self::receipted(stage, receipted));
+                told
+            }
+            ClaimOutcome::Repeated { task: Some(task), .. } => vec![format!("has {task}, as before")],
+            ClaimOutcome::Repeated { task: None, is_forgotten, .. } => {
+                vec![if *is_forgotten { "forgotten" } else { "has it no more" }.to_owned()]
+            }
+            ClaimOutcome::NoTasks => vec!["no task".to_owned()],
+            ClaimOutcome::NotInRole => vec!["not in that role".to_owned()],
+            ClaimOutcome::UnknownTask => vec!["no such task".to_owned()],
+        },
         Reply::Changed(Change { version, is_duplicate }) => {
             vec![format!("version {version}{}", if *is_duplicate { ", as before" } else { "" })]
         }

@@ -170,6 +170,14 @@ impl Broker {
             }
         };
         let waiting = places.iter().filter_map(|place| self.work.available.get(place));
+        #[cfg(feature = "plants")]
+        if self.has_plant(crate::plant::Plant::NextTaskIgnoresPriority) {
+            let tasks = waiting.flatten().map(|(_, _, key)| *key);
+            let may_have = |key: &TaskKey| {
+                self.work.task(*key).is_some_and(|task| self.may_claim(cx, task, agent).is_ok())
+            };
+            return tasks.filter(may_have).min_by_key(|key| self.work.task(*key).map(|task| task.born));
+        }
         let mut heads: Vec<_> = waiting.map(|tasks| (None, tasks.iter())).collect();
         heads.iter_mut().for_each(|(head, rest)| *head = rest.next());
         // What cannot be given is passed over, but not without end.

@@ -1,17 +1,14 @@
 //! Claims by a call: a task of one's own choice, or the next one that there is.
 
-use broker::query::task_steps::{ClaimLook, ClaimLooked, TaskHead};
-use broker::{AgentKey, Refusal};
-use message::{Address, Kind, Message, MessageId, TaskStatus};
+use broker::{AgentKey, ClaimOutcome, Refusal};
+use message::{Address, MessageId};
 use node::CallError;
 
 use super::{TaskShown, acting, shown, unknown};
-use crate::{Code, Fields, Hub, Principal, Problem, Submission};
+use crate::{Code, Fields, Hub, Principal, Problem};
 
 /// What stands before the key of a claim, so that it is none of another message.
 const KEY: &str = "claim:";
-/// How often the next task is asked for when others are faster.
-const TRIES_MAX: u32 = 8;
 
 /// A wish to have a task.
 pub struct Claim {
@@ -69,57 +66,29 @@ impl Claim {
         })
     }
 
-    /// Carries it out. Which task it is, is asked first, so that the message can name it; if somebody else was faster,
-    /// the next one is asked for.
+    /// Carries it out.
     pub async fn carry_out(&self, hub: &Hub) -> Result<Claimed, Problem> {
-        let look = ClaimLook {
+        let claim = broker::Claim {
             by: self.by,
             task: self.task.as_deref().map(Box::from),
             role: self.role.clone(),
-            key: self.key.as_deref().map(Into::into),
+            lease_ms: self.lease_ms,
+            key: self.key.clone().unwrap_or_else(crate::uuid).into(),
         };
-        let mut tries_left = TRIES_MAX;
-        loop {
-            let head = match hub.query(look.clone()).await? {
-                ClaimLooked::Task(head) => head,
-                ClaimLooked::Repeated { message, is_forgotten: true, .. } => {
-                    return Ok(Claimed::Past(message));
-                }
-                ClaimLooked::Repeated { task, .. } => return self.answer_past(hub, task.as_deref()).await,
-                ClaimLooked::NoTasks => return Ok(Claimed::NoTasks),
-                ClaimLooked::NotInRole => {
-                    let role = self.role.as_ref().map(Address::to_string).unwrap_or_default();
-                    let detail = format!("you are not in `{role}`");
-                    return Ok(Claimed::Rejected { code: Code::NotAsked, detail });
-                }
-                ClaimLooked::UnknownTask => return Err(unknown(self.task.as_deref().unwrap_or_default())),
-            };
-            let key = self.key.clone().unwrap_or_else(crate::uuid);
-            let mut submission = Submission::written(hub, message(&head)?, self.by, &key);
-            if let Some(work) = &mut submission.accept.intent {
-                work.lease_ms = self.lease_ms;
+        match hub.node().execute(claim).await {
+            Ok(ClaimOutcome::Claimed { task, .. }) => {
+                let task = shown(hub, &self.principal, &task, None).await?;
+                Ok(task.map_or(Claimed::NoTasks, |task| Claimed::Claimed(Box::new(task))))
             }
-            let Err(error) = hub.node().execute(submission.accept).await else {
-                let task = shown(hub, &self.principal, &head.id, None).await?;
-                return Ok(task.map_or(Claimed::NoTasks, |task| Claimed::Claimed(Box::new(task))));
-            };
-            tries_left -= 1;
-            if tries_left == 0 || !self.may_try_again(&error) {
-                return refused(error);
+            Ok(ClaimOutcome::Repeated { message, is_forgotten: true, .. }) => Ok(Claimed::Past(message)),
+            Ok(ClaimOutcome::Repeated { task, .. }) => self.answer_past(hub, task.as_deref()).await,
+            Ok(ClaimOutcome::NoTasks) => Ok(Claimed::NoTasks),
+            Ok(ClaimOutcome::NotInRole) => {
+                let role = self.role.as_ref().map(Address::to_string).unwrap_or_default();
+                Ok(Claimed::Rejected { code: Code::NotAsked, detail: format!("you are not in `{role}`") })
             }
-        }
-    }
-
-    /// Tells whether a refusal may come of what happened since the task was looked for: somebody else has it, or a
-    /// claim under the same key was made.
-    fn may_try_again(&self, error: &CallError) -> bool {
-        match error {
-            CallError::Refused(Refusal::Conflict { .. }) => self.key.is_some(),
-            CallError::Refused(refusal) => {
-                let code = Problem::from(refusal.clone()).code;
-                self.task.is_none() && (code == Code::Missed || loses_claim(code))
-            }
-            CallError::NoRoom | CallError::Stopped | CallError::Unexpected => false,
+            Ok(ClaimOutcome::UnknownTask) => Err(unknown(self.task.as_deref().unwrap_or_default())),
+            Err(error) => refused(error),
         }
     }
 
@@ -129,16 +98,6 @@ impl Claim {
         let task = shown(hub, &self.principal, task, Some(self.by)).await?;
         Ok(task.map_or_else(no_longer, |task| Claimed::Claimed(Box::new(task))))
     }
-}
-
-/// Writes the message by which a task is claimed.
-fn message(task: &TaskHead) -> Result<Message, Problem> {
-    let from = task.by.parse().map_err(|_| Problem::new(Code::UnknownAgent, "who claims is not there"))?;
-    let mut message = Message::new(Kind::TaskClaim, from, vec![task.requester.clone()]);
-    message.task = task.id.parse().ok();
-    message.status = Some(TaskStatus::Claimed);
-    message.priority = Some(task.priority);
-    Ok(message)
 }
 
 fn no_longer() -> Claimed {

@@ -314,9 +314,11 @@ impl Job {
             return false;
         }
         let Job::Execute { commands, .. } = self else { return false };
-        commands.iter().any(
-            |command| matches!(command, Command::Accept(accept) if accept.kind == message::Kind::TaskClaim),
-        )
+        let is_claim = |command: &Command| {
+            matches!(command, Command::Accept(accept) if accept.kind == message::Kind::TaskClaim)
+                || matches!(command, Command::Claim(_))
+        };
+        commands.iter().any(is_claim)
     }
 }
 

@@ -308,7 +308,7 @@ fn written(write: &RecordWrite) -> Option<u64> {
     }
 }
 
-/// What a change of the shared state adds to the log, roughly.
+/// What a change of the shared state or a claim adds to the log, roughly.
 const STATE_BYTES: u64 = 4_096;
 
 /// Returns how much what an agent says of itself adds to the log.
@@ -328,7 +328,7 @@ pub(super) fn growth(command: &Command) -> Option<u64> {
         Command::Join { .. } | Command::RetryDead { .. } => Some(0),
         Command::Sign { sign, .. } => Some(signed(Some(sign))),
         Command::Equip { capabilities, .. } => Some(capabilities.iter().map(|text| text.len() as u64).sum()),
-        Command::ChangeState(_) => Some(STATE_BYTES),
+        Command::ChangeState(_) | Command::Claim(_) => Some(STATE_BYTES),
         Command::SetPresence { detail, .. } => Some(detail.len() as u64),
         Command::Commit(commit) => commit.writes.iter().filter_map(written).reduce(|one, other| one + other),
         Command::Remove { .. }

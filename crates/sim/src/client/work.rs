@@ -1,5 +1,7 @@
 //! What those outside want of work: changes of the shared state, judgements, what agents can do.
 
+use std::rc::Rc;
+
 use broker::{AgentKey, Broker, Entity, TaskView};
 use message::{Kind, MessageId};
 
@@ -72,7 +74,7 @@ impl Client {
         let open = broker.tasks(0).filter(|task| !broker::is_over(task.status));
         let tasks: Vec<TaskView<'_>> = open.collect();
         let Some(task) = pick_ref(&tasks, nth) else { return };
-        sent.task = TASKS.into_iter().find(|name| *name == task.id);
+        sent.task = TASKS.into_iter().find(|name| *name == task.id).map(Rc::from);
         if sent.task.is_none() {
             sent.reply_to = Some(task.id.to_owned());
         }

@@ -113,6 +113,14 @@ impl State {
         sent.joins.as_ref().is_some_and(|address| !self.try_join(sent.from, address))
     }
 
+    /// Finds the message that somebody sent under an id, while that is known.
+    pub(super) fn known_id(&self, sender: AgentKey, id: &str, now: Time) -> Option<MessageId> {
+        let of_sender = self.known.iter().rev().filter(|known| known.sender == sender);
+        let mut kept = of_sender.take(self.retention.known_per_sender_max as usize);
+        let found = kept.find(|known| known.native_id.as_deref() == Some(id));
+        found.filter(|known| now.ms_since(known.at) <= self.retention.known_ms).map(|known| known.message)
+    }
+
     /// Finds the message of which this is a repeat.
     fn known_again(&self, sent: &Sent, now: Time) -> Option<&Known> {
         let of_sender = self.known.iter().rev().filter(|known| known.sender == sent.from);
@@ -338,7 +346,9 @@ impl State {
 
     /// Finds what somebody among the recipients waits for, about the task that this message ends.
     fn asked_within(&self, sent: &Sent, route: &Route) -> Option<MessageId> {
-        sent.task.filter(|_| matches!(sent.kind, Kind::TaskDone | Kind::TaskFailed | Kind::TaskRejected))?;
+        sent.task
+            .as_ref()
+            .filter(|_| matches!(sent.kind, Kind::TaskDone | Kind::TaskFailed | Kind::TaskRejected))?;
         let recipients = route.ways.iter().filter_map(Way::recipient);
         recipients.into_iter().find_map(|agent| {
             let waits = self.messages.iter().filter(|(id, letter)| {
@@ -429,7 +439,7 @@ impl State {
             }
             Some(_) | None => 0,
         };
-        self.turns.insert(name, Turn { last: sent.from, task: sent.task, count });
+        self.turns.insert(name, Turn { last: sent.from, task: sent.task.clone(), count });
         let park = self.work.rules.park_after.or(self.settings.turns_park);
         park.is_some_and(|park| count >= park)
     }

@@ -103,11 +103,11 @@ impl State {
     /// Returns what keeps order with a part, itself included: the same recipient and task. Without a task, nothing
     /// but itself.
     fn lane<'s>(&'s self, part: &'s Part) -> impl Iterator<Item = &'s Part> {
-        let task = self.letter(part).sent.task;
+        let task = &self.letter(part).sent.task;
         self.parts.iter().filter(move |other| {
             let in_queue = other.is_queued() || (other.is_out() && other.in_lane);
             let together = match task {
-                Some(_) => other.place == part.place && self.letter(other).sent.task == task,
+                Some(_) => other.place == part.place && self.letter(other).sent.task == *task,
                 None => {
                     other.order == part.order && other.place == part.place && other.message == part.message
                 }

@@ -197,7 +197,7 @@ pub(crate) struct Known {
 #[derive(Clone)]
 pub(crate) struct Turn {
     pub(crate) last: AgentKey,
-    pub(crate) task: Option<&'static str>,
+    pub(crate) task: Option<Rc<str>>,
     pub(crate) count: u32,
 }
 

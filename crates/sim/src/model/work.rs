@@ -5,6 +5,7 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "what a rule does not name it leaves alone")]
 
 mod change;
+mod claim;
 mod compare;
 mod due;
 mod fit;

@@ -154,7 +154,7 @@ impl Planner {
     /// What is asked about work beside messages.
     pub(super) fn manage(&mut self) -> Ask {
         let agent = self.agent();
-        match self.dice.weighted(&[45, 30, 10, 8, 15]) {
+        match self.dice.weighted(&[45, 30, 10, 8, 15, 45]) {
             0 => Ask::Change(Box::new(self.change())),
             1 => Ask::Judge {
                 nth: self.dice.draw() as u32,
@@ -163,7 +163,19 @@ impl Planner {
             },
             2 => Ask::Equip { agent, capabilities: wish(&mut self.dice, 60) },
             3 => Ask::Sign { agent, sign: self.sign() },
-            _ => Ask::Be { agent, what: Being::Presence { state: self.presence() } },
+            4 => Ask::Be { agent, what: Being::Presence { state: self.presence() } },
+            _ => self.claim(agent),
+        }
+    }
+
+    /// A wish to have the next task, or one that is named.
+    fn claim(&mut self, agent: u8) -> Ask {
+        Ask::Claim {
+            agent,
+            task: self.dice.percent(25).then(|| self.dice.below(TASKS.len() as u64) as u8),
+            group: self.dice.percent(30).then(|| self.group()),
+            lease_ms: self.dice.percent(40).then(|| self.dice.pick(&[500, 2_000, 8_000, 30_000])),
+            key: self.dice.draw() as u8,
         }
     }
 

@@ -5,8 +5,8 @@ use message::{PresenceState, Severity, TaskStatus};
 use super::{Stage, number};
 use crate::tests::show;
 use crate::{
-    AgentKey, Blocker, Command, Entity, HandoffReason, HelpAnswer, Micros, Operation, Sign, StateChange,
-    TaskIntent, Time,
+    AgentKey, Blocker, Claim, Command, Entity, HandoffReason, HelpAnswer, Micros, Operation, Sign,
+    StateChange, TaskIntent, Time,
 };
 
 /// Adds what an option of `send` says about work.
@@ -46,6 +46,24 @@ pub(super) fn command(stage: &mut Stage, verb: &str, words: &[&str]) -> Vec<Stri
         "equip" => {
             let capabilities = words[1..].iter().map(|word| (*word).into()).collect();
             stage.run(&Command::Equip { agent: stage.agent(words[0]), capabilities })
+        }
+        "claim" => {
+            let mut claim = Claim {
+                by: stage.agent(words[0]),
+                task: None,
+                role: None,
+                lease_ms: None,
+                key: words[1].into(),
+            };
+            for (name, value) in words[2..].iter().map(|word| super::option(word)) {
+                match name {
+                    "task" => claim.task = Some(value.into()),
+                    "role" => claim.role = Some(super::address(value)),
+                    "lease" => claim.lease_ms = Some(number(value)),
+                    _ => panic!("`claim` has no option `{name}`"),
+                }
+            }
+            stage.run(&Command::Claim(Box::new(claim)))
         }
         "sign" => {
             let sign = Box::new(sign(&words[1..], stage.world.wall));

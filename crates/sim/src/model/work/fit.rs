@@ -20,7 +20,7 @@ impl State {
         }
     }
 
-    fn may_claim(&self, index: usize, by: AgentKey, wall: Time) -> Result<Right, No> {
+    pub(super) fn may_claim(&self, index: usize, by: AgentKey, wall: Time) -> Result<Right, No> {
         let task = &self.work.tasks[index];
         let right = self.right(index, by, None);
         if matches!(right, Right::Holder | Right::Offered) && !self.is_ended(index) {

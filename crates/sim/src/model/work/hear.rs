@@ -117,7 +117,7 @@ impl State {
     }
 
     pub(super) fn named(&self, sent: &Sent) -> Option<usize> {
-        let by_name = sent.task.and_then(|name| self.work.find(name));
+        let by_name = sent.task.as_deref().and_then(|name| self.work.find(name));
         by_name.or_else(|| sent.reply_to.as_deref().and_then(|name| self.work.find(name)))
     }
 
@@ -145,7 +145,7 @@ impl State {
         let task = &self.work.tasks[index];
         spoken.asked.is_some_and(|(asked, _)| {
             let sent = &self.messages[&asked].sent;
-            let is_within = sent.kind == Kind::TaskRequest && sent.task == Some(&*task.names[0]);
+            let is_within = sent.kind == Kind::TaskRequest && sent.task.as_deref() == Some(&*task.names[0]);
             task.request == Some(asked) || is_within
         })
     }

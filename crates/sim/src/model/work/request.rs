@@ -21,12 +21,12 @@ pub(super) enum Verdict {
 impl State {
     pub(super) fn hear_request(&self, spoken: &Spoken<'_>) -> Result<Heard, No> {
         let sent = spoken.sent;
-        if let Some(index) = sent.task.and(self.named(sent)) {
+        if let Some(index) = sent.task.as_ref().and(self.named(sent)) {
             return self.hear_again(spoken, index);
         }
         let ours: Rc<str> = spoken.id.to_string().into();
-        let names = match sent.task {
-            Some(task) => vec![Rc::from(task), ours],
+        let names = match &sent.task {
+            Some(task) => vec![Rc::clone(task), ours],
             None => vec![ours],
         };
         let mut task = self.new_task(names, sent.from, spoken.said())?;
