@@ -172,7 +172,7 @@ impl Node {
         Arc::clone(&self.inner.permits).acquire_owned().await.map_err(|_| CallError::Stopped)
     }
 
-    fn push(&self, job: Job) -> Result<(), CallError> {
+    pub(crate) fn push(&self, job: Job) -> Result<(), CallError> {
         self.inner.shared.queue.push(job)
     }
 

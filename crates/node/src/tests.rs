@@ -2,6 +2,7 @@
 
 mod bus;
 mod endings;
+mod look;
 mod older_logs;
 mod restarts;
 mod trims;

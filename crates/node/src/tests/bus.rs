@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use broker::{Accept, AgentKey, Command, Identity, Register, Reply, Retention};
+use broker::{Accept, AgentKey, Command, Identity, Register, Retention};
 use log::Options;
-use message::{AgentName, Dialect, Kind, MessageId};
+use message::{Kind, MessageId};
 
 use crate::{CallError, Clock, Letter, Node, Settings, Started, SystemClock, Wishes};
 
@@ -59,19 +59,14 @@ impl Bus {
     ) -> Result<(MessageId, Option<crate::Awaited>), CallError> {
         let (id, body) = (id.to_owned(), body.to_owned());
         let (from, to) = if reply_to.is_some() { (self.bob, "ann") } else { (self.ann, "bob") };
-        let call = move |turn: &mut crate::Turn<'_>| {
-            let (to, identity) = (vec![to.parse().unwrap()], Identity::Native(id.into()));
-            let accept = Accept {
-                reply_to: reply_to.map(|id| id.to_string().into()),
-                wait_ms: wait.map(|wait| wait.as_millis().try_into().unwrap()),
-                ..Accept::new(from, to, kind, identity, body.into())
-            };
-            let reply = turn.execute(&Command::Accept(Box::new(accept)))?;
-            let Reply::Accepted(receipted) = reply else { panic!("{reply:?}") };
-            let awaited = receipted.wait_until.map(|_| turn.wait_for_reply(receipted.id));
-            Ok((receipted.id, awaited))
+        let (to, identity) = (vec![to.parse().unwrap()], Identity::Native(id.into()));
+        let accept = Accept {
+            reply_to: reply_to.map(|id| id.to_string().into()),
+            wait_ms: wait.map(|wait| wait.as_millis().try_into().unwrap()),
+            ..Accept::new(from, to, kind, identity, body.into())
         };
-        self.node.call(call).await?
+        let (receipted, awaited) = self.node.accept(Box::new(accept)).await?;
+        Ok((receipted.id, awaited))
     }
 
     pub(super) fn wishes(&self, max: u32) -> Wishes {
@@ -91,16 +86,12 @@ impl Bus {
 
     pub(super) async fn ack(&self, letter: &Letter) {
         let (agent, delivery) = (self.bob, letter.delivery.delivery);
-        let call = move |turn: &mut crate::Turn<'_>| {
-            turn.execute(&Command::Ack { agent, delivery, by: "test".into() })
-        };
-        self.node.call(call).await.unwrap().unwrap();
+        self.node.execute(Command::Ack { agent, delivery, by: "test".into() }).await.unwrap();
     }
 
     pub(super) async fn give_back(&self, letter: &Letter) {
         let (agent, delivery) = (self.bob, letter.delivery.delivery);
-        let call = move |turn: &mut crate::Turn<'_>| turn.execute(&Command::Return { agent, delivery });
-        self.node.call(call).await.unwrap().unwrap();
+        self.node.execute(Command::Return { agent, delivery }).await.unwrap();
     }
 
     pub(super) fn bodies(&self, letters: &[Letter]) -> Vec<String> {
@@ -110,13 +101,5 @@ impl Bus {
 }
 
 async fn register(node: &Node, name: &str) -> AgentKey {
-    let name: AgentName = name.parse().unwrap();
-    let call = move |turn: &mut crate::Turn<'_>| {
-        let (aliases, profile) = (Vec::new(), Vec::new());
-        let register = Register { aliases, dialect: Dialect::Convoke, profile, ..Register::of(name) };
-        let reply = turn.execute(&Command::Register(Box::new(register))).unwrap();
-        let Reply::Agent(agent) = reply else { panic!("{reply:?}") };
-        agent
-    };
-    node.call(call).await.unwrap()
+    node.execute(Register::of(name.parse().unwrap())).await.unwrap()
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use super::bus::{Bus, settings};
+use super::look::{look, look_and_then};
 
 #[tokio::test]
 async fn what_is_due_before_the_writer_wakes_is_done_in_time() {
@@ -36,13 +37,13 @@ async fn a_panic_ends_the_node() {
         let (node, wishes) = (bus.node.clone(), bus.wishes(1));
         tokio::spawn(async move { node.take(wishes, Duration::from_secs(600)).await })
     };
-    let failed = bus.node.call(|_| -> () { panic!("a fault, as planned") }).await;
+    let failed = look(&bus.node, |_| -> () { panic!("a fault, as planned") }).await;
     assert_eq!(failed, Err(crate::CallError::Stopped));
     let why = tokio::time::timeout(Duration::from_secs(5), bus.node.stopped()).await.unwrap();
     let expected = "internal error: a panic left the state inconsistent; restart to recover from the log";
     assert_eq!(why.as_deref(), Some(expected));
     assert!(waiting.await.unwrap().is_err(), "a caller that waits is sent away");
-    assert!(bus.node.call(|_| ()).await.is_err());
+    assert!(look(&bus.node, |_| ()).await.is_err());
     bus.node.shut_down();
 }
 
@@ -50,9 +51,10 @@ async fn a_panic_ends_the_node() {
 async fn a_panic_of_a_completion_ends_the_node() {
     let folder = TempDir::new().unwrap();
     let bus = Bus::open(settings(folder.path())).await;
-    bus.node.start_call(1, |_| (), |()| panic!("a fault, as planned")).await.unwrap();
+    let failed = look_and_then(&bus.node, |_| (), |()| panic!("a fault, as planned")).await;
+    assert_eq!(failed, Err(crate::CallError::Stopped));
     assert!(bus.node.stopped().await.is_some());
-    assert!(bus.node.call(|_| ()).await.is_err());
+    assert!(look(&bus.node, |_| ()).await.is_err());
     bus.node.shut_down();
     drop(bus);
     // The folder is free again.

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use tempfile::TempDir;
 
 use super::bus::{Bus, settings};
+use super::look::look;
 use crate::{Node, StartError, SystemClock};
 
 #[tokio::test]
@@ -44,10 +45,10 @@ async fn a_start_uses_the_snapshot_that_was_folded_behind_the_log() {
     for number in 0..50 {
         bus.send(&format!("m{number}"), "body").await;
     }
-    let live = bus.node.call(|turn| {
+    let live = look(&bus.node, |broker| {
         let mut bytes = Vec::new();
-        turn.broker().snapshot(&mut bytes);
-        (turn.broker().last(), bytes)
+        broker.snapshot(&mut bytes);
+        (broker.last(), bytes)
     });
     let (last, live) = live.await.unwrap();
     bus.node.shut_down();
@@ -82,7 +83,7 @@ async fn calls_after_the_stop_are_told_so() {
     let folder = TempDir::new().unwrap();
     let bus = Bus::open(settings(folder.path())).await;
     bus.node.shut_down();
-    assert_eq!(bus.node.call(|_| ()).await, Err(crate::CallError::Stopped));
+    assert_eq!(look(&bus.node, |_| ()).await, Err(crate::CallError::Stopped));
     assert_eq!(bus.node.stopped().await, None);
 }
 

@@ -8,6 +8,7 @@ use message::{Kind, Stage};
 use tempfile::TempDir;
 
 use super::bus::{Bus, settings};
+use super::look::look;
 use crate::Outcome;
 
 const LONG: Duration = Duration::from_secs(600);
@@ -51,7 +52,7 @@ async fn a_stream_has_as_much_as_its_credit() {
     }
     let first = [stream.next().await.unwrap(), stream.next().await.unwrap()];
     assert_eq!(bus.bodies(&first), ["a", "b"]);
-    assert_eq!(bus.node.call(|turn| turn.broker().counts().handed_out).await.unwrap(), 2);
+    assert_eq!(look(&bus.node, |broker| broker.counts().handed_out).await.unwrap(), 2);
     stream.add_credit(1);
     assert_eq!(bus.bodies(&[stream.next().await.unwrap()]), ["c"]);
 }
