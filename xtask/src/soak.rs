@@ -19,12 +19,12 @@ const HELP: &str = "\
 usage: cargo xtask soak [--seconds N] [--part NAME]
 
 Runs all tests with SLOW_TESTS=1 and 20000 cases a property, then 100000 seeds of the simulation, then
-the real server under load, killed and treated badly, then every fuzz target. Each part runs even if one
+the node's threads in 50000 schedules of each scenario, then the real server under load, killed and treated badly, then every fuzz target. Each part runs even if one
 before it failed, since a soak is left alone overnight.
 
 options:
   --seconds N  how long each fuzz target runs (default 600)
-  --part NAME  run this part alone: tests, simulation, rounds or fuzzing
+  --part NAME  run this part alone: tests, simulation, interleavings, rounds or fuzzing
 
 examples:
   cargo xtask soak
@@ -35,11 +35,15 @@ examples:
 /// A few minutes of simulation.
 const SEEDS: &str = "0..100000";
 
+/// Orders of the node's threads that are tried of each scenario: some minutes.
+const SCHEDULES: &str = "50000";
+
 /// One part of the soak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Tests,
     Simulation,
+    Interleavings,
     Rounds,
     Fuzzing,
 }
@@ -51,12 +55,13 @@ struct Wishes {
 }
 
 impl Part {
-    const ALL: [Self; 4] = [Self::Tests, Self::Simulation, Self::Rounds, Self::Fuzzing];
+    const ALL: [Self; 5] = [Self::Tests, Self::Simulation, Self::Interleavings, Self::Rounds, Self::Fuzzing];
 
     fn name(self) -> &'static str {
         match self {
             Self::Tests => "tests",
             Self::Simulation => "simulation",
+            Self::Interleavings => "interleavings",
             Self::Rounds => "rounds",
             Self::Fuzzing => "fuzzing",
         }
@@ -67,6 +72,7 @@ impl Part {
         match self {
             Self::Tests => run_tests(),
             Self::Simulation => run_simulation(),
+            Self::Interleavings => run_interleavings(),
             Self::Rounds => run_rounds(),
             Self::Fuzzing => run_fuzzing(seconds),
         }
@@ -92,7 +98,7 @@ fn conclude(part: &str, result: &anyhow::Result<bool>, elapsed: Duration) -> boo
         Ok(false) => "failed".to_owned(),
         Err(error) => format!("could not run: {error:#}"),
     };
-    println!("  {part:<10} {:>8.0} s  {word}", elapsed.as_secs_f64());
+    println!("  {part:<13} {:>8.0} s  {word}", elapsed.as_secs_f64());
     matches!(result, Ok(true))
 }
 
@@ -105,6 +111,11 @@ fn run_tests() -> anyhow::Result<bool> {
 
 fn run_simulation() -> anyhow::Result<bool> {
     shell::run(&mut cargo(&["run", "--release", "--locked", "--quiet", "-p", "sim", "--", "--seeds", SEEDS]))
+}
+
+fn run_interleavings() -> anyhow::Result<bool> {
+    let mut command = cargo(&["test", "--release", "--locked", "-p", "node", "--lib", "interleavings"]);
+    shell::run(command.env("SCHEDULES", SCHEDULES))
 }
 
 /// Both programs come from one build, so that the one finds the other beside it.

@@ -1,12 +1,11 @@
 //! The commit queue: batches between the writer and the log's thread, with the locks and the waiting around the
 //! [`Pipeline`].
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-
 use log::{Keep, Log};
 use message::Seq;
 use tokio::sync::watch;
 
+use super::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use crate::driver::{Committed, Next, PendingBatch, Pipeline, Room};
 use crate::failure::Fatal;
 

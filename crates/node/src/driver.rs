@@ -26,7 +26,8 @@ mod transaction;
 mod trim;
 
 pub use commit::{Appended, CommitError, Committed, Committer};
-pub use completion::Complete;
+#[cfg(test)]
+pub(crate) use completion::Complete;
 pub use completion::{Completion, Returns};
 pub use decide::{Decider, Tick, Work};
 #[cfg(feature = "simulation")]

@@ -18,6 +18,7 @@ use crate::driver::{
 };
 use crate::failure::CallError;
 use crate::maintenance_signal::TrimRequest;
+use crate::start::ServerLog;
 use crate::subscription::{Subscription, Wishes};
 use crate::threads::{Shared, Stopped};
 
@@ -36,7 +37,7 @@ pub struct Node {
 }
 
 pub(crate) struct Inner {
-    shared: Arc<Shared>,
+    shared: Arc<Shared<ServerLog>>,
     /// How much may be asked and not answered; who asks more waits.
     permits: Arc<Semaphore>,
     reader: LogReader<RealDisk>,
@@ -48,7 +49,7 @@ pub(crate) struct Inner {
 
 impl Node {
     pub(crate) fn new(
-        shared: Arc<Shared>,
+        shared: Arc<Shared<ServerLog>>,
         reader: LogReader<RealDisk>,
         (moved, recent): (Arc<Moved>, Arc<RecentBodies>),
         stopped: watch::Receiver<Stopped>,

@@ -13,10 +13,13 @@ mod counters;
 pub mod driver;
 mod failure;
 mod handle;
+#[cfg(test)]
+mod interleavings;
 mod maintenance_signal;
 mod queue;
 mod start;
 mod subscription;
+mod sync;
 mod threads;
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! The signal by which the maintenance thread learns that something was appended, is asked for, or is over.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use super::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use crate::driver::{Followed, Keep, Trim};
 
 /// A wish to have the log trimmed now.

@@ -1,16 +1,11 @@
 //! The writer's queue: jobs that wait for it, and how it waits for jobs.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use super::sync::{AtomicBool, Condvar, Mutex, MutexGuard, Ordering, PoisonError, SPINS, yield_now};
 use crate::driver::{Job, Returns, Work};
 use crate::failure::CallError;
-
-/// How often the writer looks for a job before it sleeps. Waking a thread takes longer than most jobs do, and the next
-/// job often comes as soon as the answer to the last one has left.
-const SPINS: usize = 200;
 
 /// Jobs that wait for the writer.
 pub(crate) struct JobQueue {
@@ -103,7 +98,7 @@ impl JobQueue {
             if wait.is_zero() || self.has_work.load(Ordering::Acquire) {
                 break;
             }
-            std::thread::yield_now();
+            yield_now();
         }
         let mut state = self.lock();
         if state.is_empty() && !wait.is_zero() {

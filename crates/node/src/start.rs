@@ -20,6 +20,9 @@ use crate::maintenance_signal::MaintenanceSignal;
 use crate::queue::JobQueue;
 use crate::threads::{Shared, Stopped, maintain, make_durable, write};
 
+/// The log that a server runs on.
+pub(crate) type ServerLog = SegmentLog<RealDisk>;
+
 /// Bytes of the log after which maintenance looks whether there is something to do.
 const MAINTENANCE_BYTES: u64 = 1 << 20;
 

@@ -1,27 +1,24 @@
 //! The threads of a node: each waits, and runs steps of the driver.
 
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::sync::Arc;
 use std::time::Duration;
 
-use broker::{Command, Living, LivingBodies, LookFrom};
-use log::{RealDisk, SegmentLog};
+use broker::{Command, Living, LivingBodies, LookFrom, Random};
+use log::Log;
 use message::Seq;
 use tokio::sync::{oneshot, watch};
 
-use crate::clock::{BusTime, Clock, SystemRandom};
-use crate::commit_queue::CommitQueue;
+use super::commit_queue::CommitQueue;
+use super::maintenance_signal::MaintenanceSignal;
+use super::queue::JobQueue;
+use super::sync::{Builder, JoinHandle, Mutex, PoisonError, wait_for};
+use crate::clock::{BusTime, Clock};
 use crate::counters::Counters;
 use crate::driver::{
     Ask, Committer, Decider, Executed, Job, Maintenance, PendingBatch, QueryJob, ReplyTo, Tick,
 };
 use crate::failure::Fatal;
-use crate::maintenance_signal::MaintenanceSignal;
-use crate::queue::JobQueue;
-
-/// The log that a server runs on.
-pub(crate) type ServerLog = SegmentLog<RealDisk>;
 
 /// How much later than planned the writer must wake for the machine to count as having slept.
 const GAP: Duration = Duration::from_secs(30);
@@ -41,18 +38,18 @@ pub(crate) enum Stopped {
 }
 
 /// What the threads share.
-pub(crate) struct Shared {
+pub(crate) struct Shared<L: Log> {
     pub(crate) queue: JobQueue,
-    pub(crate) commits: CommitQueue<ServerLog>,
+    pub(crate) commits: CommitQueue<L>,
     pub(crate) signal: MaintenanceSignal,
-    pub(crate) committer: Mutex<Committer<ServerLog>>,
+    pub(crate) committer: Mutex<Committer<L>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) time: BusTime,
     pub(crate) counters: Arc<Counters>,
     pub(crate) stopped: watch::Sender<Stopped>,
 }
 
-impl Shared {
+impl<L: Log + Send + 'static> Shared<L> {
     fn tick(&self) -> Tick {
         Tick { now: self.time.now(&*self.clock), wall: self.clock.wall() }
     }
@@ -85,7 +82,7 @@ impl Shared {
         work: impl FnOnce(&Self) -> Result<(), Fatal> + Send + 'static,
     ) -> JoinHandle<()> {
         let shared = Arc::clone(self);
-        let spawned = thread::Builder::new().name(name.to_owned()).spawn(move || {
+        let spawned = Builder::new().name(name.to_owned()).spawn(move || {
             let ended = panic::catch_unwind(AssertUnwindSafe(|| work(&shared)));
             shared.end(ended.unwrap_or(Err(Fatal::Panicked)).err());
         });
@@ -118,7 +115,11 @@ impl Shared {
 }
 
 /// Decides batches until the queue is closed and empty, or something fails.
-pub(crate) fn write(shared: &Shared, mut decider: Decider, mut random: SystemRandom) -> Result<(), Fatal> {
+pub(crate) fn write<L: Log + Send + 'static>(
+    shared: &Shared<L>,
+    mut decider: Decider,
+    mut random: impl Random,
+) -> Result<(), Fatal> {
     let mut planned: Option<Duration> = None;
     loop {
         let wait = decider.wait(shared.tick());
@@ -149,7 +150,7 @@ pub(crate) fn write(shared: &Shared, mut decider: Decider, mut random: SystemRan
 }
 
 /// Makes batches durable until there are no more, or something fails.
-pub(crate) fn make_durable(shared: &Shared) -> Result<(), Fatal> {
+pub(crate) fn make_durable<L: Log + Send + 'static>(shared: &Shared<L>) -> Result<(), Fatal> {
     while let Some(batches) = shared.commits.next() {
         shared.commit(batches)?;
     }
@@ -163,7 +164,10 @@ pub(crate) fn make_durable(shared: &Shared) -> Result<(), Fatal> {
 }
 
 /// Prepares segments, takes snapshots and trims until the writer has ended.
-pub(crate) fn maintain(shared: &Shared, mut maintenance: Maintenance<ServerLog>) -> Result<(), Fatal> {
+pub(crate) fn maintain<L: Log + Send + 'static>(
+    shared: &Shared<L>,
+    mut maintenance: Maintenance<L>,
+) -> Result<(), Fatal> {
     maintenance.prepare()?;
     shared.commits.prepared();
     loop {
@@ -191,19 +195,19 @@ pub(crate) fn maintain(shared: &Shared, mut maintenance: Maintenance<ServerLog>)
     Ok(())
 }
 
-impl Ask for Shared {
+impl<L: Log + Send + 'static> Ask for Shared<L> {
     fn execute_all(&self, commands: Vec<Command>) -> Option<Vec<Executed>> {
         let (reply, replied) = oneshot::channel();
         let reply = ReplyTo::Caller { reply, permit: None };
         self.queue.push(Job::Execute { commands, reply }).ok()?;
-        replied.blocking_recv().ok()
+        wait_for(replied)
     }
 
     fn living_bodies(&self, query: LivingBodies) -> Option<(Vec<Living>, Option<LookFrom>)> {
         let (reply, replied) = oneshot::channel();
         let job = QueryJob { query, reply, permit: None };
         self.queue.push(Job::Query(Box::new(job))).ok()?;
-        replied.blocking_recv().ok()
+        wait_for(replied)
     }
 
     fn durable(&self) -> Seq {
