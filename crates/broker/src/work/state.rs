@@ -288,8 +288,10 @@ impl Broker {
         if let super::Verdict::Refuse { why } | super::Verdict::Gate { why, .. } = verdict {
             return Err(Refusal::OverPolicy { why });
         }
+        // What is set aside, which is the most that a task may cost where no budget is given.
+        let reserved = self.work.policy().amount(intent.budget).unwrap_or_default();
         if let Some(agent) = asked.first() {
-            self.check_allotments(cx, *agent, None, intent.budget.unwrap_or_default())?;
+            self.check_allotments(cx, *agent, None, reserved)?;
         }
         let is_open = task.dependencies.iter().any(|name| !self.is_done(name));
         let priority = field("priority").and_then(Value::as_str);
@@ -298,7 +300,7 @@ impl Broker {
             asked,
             priority: priority.copied().unwrap_or(Priority::Normal),
             hold: if is_open { Hold::Dependencies } else { Hold::Nothing },
-            reserved: self.work.policy().amount(intent.budget).unwrap_or_default(),
+            reserved,
             overlay: Cow::Owned(merged(b"", &change.changes)?),
             ..task
         };
