@@ -35,10 +35,17 @@ pub trait Log {
 
     /// Appends one atomic batch, in order, not yet durable, and returns the new last sequence number.
     ///
+    /// A log that answers late may refuse the batch only when it is asked for the outcome: [`SyncError::Stale`].
     /// A writer whose idea of the last record is stale is refused. If the answer is an error, no record of
     /// the batch is visible; after [`AppendError::Storage`] every later append and sync fails too.
     /// An empty batch changes nothing.
     fn append(&mut self, expected_last: Seq, batch: &mut Batch, class: Class) -> Result<Seq, AppendError>;
+
+    /// Says how many appends may be in flight: handed over by [`Log::append`], their outcome not yet asked of
+    /// [`Syncer::sync_upto`]. A log that takes long to answer wants several.
+    fn in_flight_max(&self) -> usize {
+        1
+    }
 
     /// Returns a handle that makes batches durable.
     fn syncer(&self) -> Self::Syncer;
@@ -72,6 +79,16 @@ pub trait Syncer: Send {
     /// After one failure every later sync and append fails: what a failed sync left is unknown, and trying
     /// again would only hide it.
     fn sync(&mut self) -> Result<Seq, SyncError>;
+
+    /// Waits for the outcome of everything that was appended up to a record, and returns the durable sequence number,
+    /// which is that record or a later one.
+    ///
+    /// [`SyncError::Stale`] says that the log has refused an append up to there: neither it nor anything behind it is
+    /// in the log, and [`Log::last`] says where the log ends. A log that makes everything durable at once ignores the
+    /// record.
+    fn sync_upto(&mut self, _upto: Seq) -> Result<Seq, SyncError> {
+        self.sync()
+    }
 
     /// Returns the last record known to be durable, without any work.
     fn durable(&self) -> Seq;

@@ -52,6 +52,12 @@ pub enum SyncError {
     /// An earlier write or sync failed.
     #[error("the log takes no more because an earlier write or sync failed")]
     Poisoned,
+    /// Somebody else appended first. What was appended behind the end of the log is refused and not in it.
+    #[error("the log ends at {last}: what was appended behind that was refused")]
+    Stale {
+        /// Where the log ends.
+        last: Seq,
+    },
     /// This sync failed; what it left is unknown, and the log is poisoned by it.
     #[error("cannot sync the log")]
     Storage(#[source] io::Error),

@@ -25,6 +25,7 @@ pub(crate) struct CommitQueue<L: Log> {
     advanced: Condvar,
     keeper: L::Keeper,
     batch_bytes_max: u64,
+    in_flight_max: usize,
     /// Up to where the log is durable, for those who cannot block.
     durable: watch::Sender<Seq>,
 }
@@ -37,9 +38,19 @@ struct State {
     done: bool,
 }
 
+/// What the log's thread does next.
+pub(crate) enum LogStep {
+    /// Appends these, all together.
+    Append(Vec<PendingBatch>),
+    /// Waits for the outcome of its oldest append in flight.
+    Settle,
+    /// Ends.
+    End,
+}
+
 impl<L: Log> CommitQueue<L> {
     pub(crate) fn new(log: &L, free: u64) -> Self {
-        let pipeline = Pipeline::new(log.last(), free);
+        let pipeline = Pipeline::new(log.last(), free, log.in_flight_max());
         let [pushed, taken, advanced] = [const { Condvar::new() }; 3];
         CommitQueue {
             state: Mutex::new(State { pipeline, rounds: 0, done: false }),
@@ -48,6 +59,7 @@ impl<L: Log> CommitQueue<L> {
             advanced,
             keeper: log.keeper(),
             batch_bytes_max: log.room().batch_bytes_max,
+            in_flight_max: log.in_flight_max(),
             durable: watch::Sender::new(log.last()),
         }
     }
@@ -62,27 +74,31 @@ impl<L: Log> CommitQueue<L> {
         drop(refused);
     }
 
-    /// Lets the writer make a batch durable itself, if nobody writes and nothing waits before it.
+    /// Lets the writer make a batch durable itself, if nothing is in flight and nothing waits before it.
     pub(crate) fn begin_alone(&self, batch: &PendingBatch) -> bool {
         self.lock().pipeline.begin_alone(batch.batch.bytes())
     }
 
-    /// Waits for batches and takes all that wait; nothing when there will be no more.
-    pub(crate) fn next(&self) -> Option<Vec<PendingBatch>> {
+    /// Returns what the log's thread does next, which has so many appends in flight. Waits for batches if it has none.
+    pub(crate) fn next(&self, in_flight: usize) -> LogStep {
+        if in_flight >= self.in_flight_max {
+            return LogStep::Settle;
+        }
         let mut state = self.lock();
         loop {
             match state.pipeline.take_next() {
                 Next::Batches(batches) => {
                     self.taken.notify_all();
-                    return Some(batches);
+                    return LogStep::Append(batches);
                 }
+                Next::Wait if in_flight > 0 => return LogStep::Settle,
                 Next::Wait => state = self.pushed.wait(state).unwrap_or_else(PoisonError::into_inner),
-                Next::End => return None,
+                Next::End => return LogStep::End,
             }
         }
     }
 
-    /// Notes that batches are durable. Nobody else may commit until [`CommitQueue::end_commit`].
+    /// Notes that an append is durable. It counts as in flight until [`CommitQueue::end_commit`].
     pub(crate) fn advance(&self, committed: &mut Committed) {
         let mut state = self.lock();
         let before = state.pipeline.durable();
@@ -92,7 +108,7 @@ impl<L: Log> CommitQueue<L> {
         self.publish(before, durable);
     }
 
-    /// Notes that the completions of durable batches have left, and lets the next batches be taken.
+    /// Notes that the completions of an append have left, and lets the next batches be taken.
     pub(crate) fn end_commit(&self) {
         self.lock().pipeline.end_commit();
         self.pushed.notify_one();

@@ -4,6 +4,7 @@ mod bus;
 mod endings;
 mod look;
 mod older_logs;
+mod pipeline;
 mod restarts;
 mod trims;
 mod waiting;

@@ -9,14 +9,15 @@ use log::Log;
 use message::Seq;
 use tokio::sync::{oneshot, watch};
 
-use super::commit_queue::CommitQueue;
+use super::commit_queue::{CommitQueue, LogStep};
 use super::maintenance_signal::MaintenanceSignal;
 use super::queue::JobQueue;
-use super::sync::{Builder, JoinHandle, Mutex, PoisonError, wait_for};
+use super::sync::{Builder, JoinHandle, Mutex, MutexGuard, PoisonError, wait_for};
 use crate::clock::{BusTime, Clock};
 use crate::counters::Counters;
 use crate::driver::{
-    Ask, Committer, Decider, Executed, Job, Maintenance, PendingBatch, QueryJob, ReplyTo, Tick,
+    Appended, Ask, Committer, Decider, Executed, InFlight, Job, Maintenance, PendingBatch, QueryJob, ReplyTo,
+    Tick,
 };
 use crate::failure::Fatal;
 
@@ -54,25 +55,46 @@ impl<L: Log + Send + 'static> Shared<L> {
         Tick { now: self.time.now(&*self.clock), wall: self.clock.wall() }
     }
 
-    /// Makes batches durable and lets out what waits for them.
-    fn commit(&self, batches: Vec<PendingBatch>) -> Result<(), Fatal> {
-        let mut committer = self.committer.lock().unwrap_or_else(PoisonError::into_inner);
-        let committed = committer.append(batches).and_then(|appended| {
-            let needs_sync = committer.needs_sync(&appended);
-            let begun = self.clock.steady();
-            let committed = committer.sync(appended)?;
-            if needs_sync {
-                self.counters.sync.add(self.clock.steady().saturating_sub(begun));
-            }
-            Ok(committed)
-        });
+    /// Makes a batch durable and lets out what waits for it.
+    fn commit(&self, batch: PendingBatch) -> Result<(), Fatal> {
+        let settled = self.append(vec![batch]).and_then(|appended| self.settle(appended));
+        settled.map_err(|fatal| self.commits.fail(&fatal))
+    }
+
+    /// Hands batches to the log.
+    fn append(&self, batches: Vec<PendingBatch>) -> Result<Appended, Fatal> {
+        Ok(self.lock_committer().append(batches)?)
+    }
+
+    /// Waits for the outcome of an append, and lets out what waits for it.
+    fn settle(&self, appended: Appended) -> Result<(), Fatal> {
+        let mut committer = self.lock_committer();
+        let needs_sync = committer.needs_sync(&appended);
+        let begun = self.clock.steady();
+        let committed = committer.sync(appended);
         drop(committer);
-        let mut committed = committed.map_err(|error| self.commits.fail(&Fatal::from(error)))?;
+        let mut committed = committed?;
+        if needs_sync {
+            self.counters.sync.add(self.clock.steady().saturating_sub(begun));
+        }
         self.commits.advance(&mut committed);
         self.queue.push_returns(committed.release());
         // Not before: the other thread would let out what was decided later first.
         self.commits.end_commit();
         Ok(())
+    }
+
+    /// Lets out what was appended before an append failed, as far as it still becomes durable.
+    fn finish_those_before(&self, in_flight: &mut InFlight) {
+        while let Some(before) = in_flight.pop() {
+            if self.settle(before).is_err() {
+                return;
+            }
+        }
+    }
+
+    fn lock_committer(&self) -> MutexGuard<'_, Committer<L>> {
+        self.committer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Starts a thread. When it ends, for whatever reason, the others end too, and every caller is answered.
@@ -137,7 +159,7 @@ pub(crate) fn write<L: Log + Send + 'static>(
             shared.signal.appended(pending.batch.bytes());
             let is_small = pending.batch.bytes() <= ALONE_BYTES_MAX;
             if is_small && shared.commits.begin_alone(&pending) {
-                shared.commit(vec![pending])?;
+                shared.commit(pending)?;
             } else {
                 shared.commits.push(pending);
             }
@@ -151,14 +173,24 @@ pub(crate) fn write<L: Log + Send + 'static>(
 
 /// Makes batches durable until there are no more, or something fails.
 pub(crate) fn make_durable<L: Log + Send + 'static>(shared: &Shared<L>) -> Result<(), Fatal> {
-    while let Some(batches) = shared.commits.next() {
-        shared.commit(batches)?;
+    let mut in_flight = InFlight::default();
+    loop {
+        let done = match shared.commits.next(in_flight.len()) {
+            LogStep::Append(batches) => {
+                let appended = shared.append(batches).map(|appended| in_flight.push(appended));
+                appended.inspect_err(|_| shared.finish_those_before(&mut in_flight))
+            }
+            LogStep::Settle => in_flight.pop().map_or(Ok(()), |oldest| shared.settle(oldest)),
+            LogStep::End => break,
+        };
+        // What is in flight behind a failed append is given up with it.
+        done.map_err(|fatal| shared.commits.fail(&fatal))?;
     }
     if let Some(fatal) = shared.commits.failure() {
         return Err(fatal);
     }
     // If the end cannot be marked, later damage to it is merely taken for a torn tail.
-    let durable = shared.committer.lock().unwrap_or_else(PoisonError::into_inner).finish();
+    let durable = shared.lock_committer().finish();
     shared.commits.end(durable.ok());
     Ok(())
 }

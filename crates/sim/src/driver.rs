@@ -2,7 +2,8 @@
 //!
 //! A turn decides what was asked and appends it; a sync makes it durable and lets the answers out. When anything goes
 //! wrong with the disk the process stops; a new one starts from the newest snapshot and the tail of the log. When the
-//! log refuses an append, the process goes on from what the log has.
+//! log refuses an append or does not say what became of it, the process goes on from what the log has. In some worlds
+//! several appends are in flight, and a sync ends them one after the other.
 
 mod fickle_log;
 mod observer;
@@ -24,6 +25,7 @@ use crate::step::{Crash, CrashPoint, DiskFault};
 use crate::violation::Violation;
 use crate::world::{Focus, World};
 
+use fickle_log::AppendFault;
 use process::Process;
 
 /// What was asked and what came of it.
@@ -119,6 +121,8 @@ pub(crate) struct Driver {
     settings: Settings,
     /// Addresses of groups that there may be.
     groups: Vec<String>,
+    /// How many appends may be in flight to a log that answers late; nothing where the log is the embedded one.
+    in_flight_max: Option<usize>,
     retention: broker::Retention,
     plant: Option<Plant>,
     dice: Dice,
@@ -171,6 +175,7 @@ impl Driver {
             options,
             settings: world.settings.clone(),
             groups: world.groups.iter().chain([&message::Address::All]).map(ToString::to_string).collect(),
+            in_flight_max: world.in_flight_max,
             retention: world.retention,
             plant,
             dice: Dice::new(world.seed, 3),
@@ -333,6 +338,12 @@ impl Driver {
 
     fn die(&mut self, power: Option<u64>) {
         if let Some(process) = self.process.take() {
+            let log = process.committer.log();
+            let sent = log.sent();
+            if sent > 0 {
+                // Mostly all: what is written and not synced is what a power loss tears.
+                log.let_arrive(if self.dice.percent(70) { sent } else { self.dice.index(sent + 1) });
+            }
             self.past = process.states;
         }
         self.inbox.clear();
@@ -348,7 +359,8 @@ impl Driver {
     /// Lets the log refuse the next append.
     pub(crate) fn refuse(&mut self) {
         if let Some(process) = &self.process {
-            process.refuses.store(true, std::sync::atomic::Ordering::Relaxed);
+            let fault = AppendFault::draw(&mut self.dice, self.in_flight_max);
+            process.committer.log().fail_next(fault);
         }
     }
 

@@ -26,6 +26,7 @@ pub(crate) fn plan(seed: u64, step_count: usize) -> Plan {
         groups: world.groups.len() as u64,
         jitter: world.settings.retries.jitter,
         focus: world.focus,
+        answers_late: world.in_flight_max.is_some(),
         sends: 0,
         mood: Mood::default(),
     };
@@ -47,6 +48,8 @@ struct Planner {
     groups: u64,
     jitter: bool,
     focus: Focus,
+    /// Whether the log answers late, so that appends may be in flight before and behind one that is refused.
+    answers_late: bool,
     sends: u32,
     mood: Mood,
 }
@@ -171,8 +174,12 @@ impl Planner {
         }
     }
 
-    /// Chooses what follows a step at once: a snapshot that is ahead of the log shows only if the log is then lost.
+    /// Chooses what follows a step at once: a snapshot that is ahead of the log shows only if the log is then lost, and
+    /// a refusal does most where others are in flight.
     fn after(&mut self, step: &Step) -> Option<Step> {
+        if self.answers_late && matches!(step, Step::Turn) {
+            return self.dice.percent(3).then_some(Step::Refuse);
+        }
         let is_snapshot = matches!(step, Step::Snapshot);
         (self.focus == Focus::Storage && is_snapshot && self.dice.percent(40)).then(|| self.crash())
     }

@@ -45,6 +45,8 @@ pub(crate) struct World {
     pub(crate) settings: Settings,
     /// What the broker is told to remember.
     pub(crate) retention: Retention,
+    /// How many appends may be in flight to a log that answers late; nothing where the log is the embedded one.
+    pub(crate) in_flight_max: Option<usize>,
 }
 
 /// What a seed does more of than chance alone would: some faults show only after several rare steps in a row.
@@ -87,6 +89,7 @@ impl World {
             groups: GROUPS.iter().map(|group| parsed(group)).collect(),
             settings: settings(&mut dice, focus),
             retention: retention(&mut dice),
+            in_flight_max: in_flight_max(seed),
         }
     }
 
@@ -147,6 +150,12 @@ fn limits(dice: &mut Dice, roomy: bool) -> Limits {
         records_max: sized(3, 12),
         tasks_max: sized(4, 60),
     }
+}
+
+/// Draws the log of a seed, from a stream of its own: the other draws of a seed do not depend on it.
+fn in_flight_max(seed: u64) -> Option<usize> {
+    let mut dice = Dice::new(seed, 5);
+    dice.percent(40).then(|| dice.range(1, 4) as usize)
 }
 
 fn retention(dice: &mut Dice) -> Retention {

@@ -1,6 +1,6 @@
 //! Making batches durable: append, sync, and then let out what waited.
 
-use log::{AppendError, Batch, Class, Keep as _, Log, Syncer};
+use log::{AppendError, Batch, Class, Keep as _, Log, SyncError, Syncer};
 use message::Seq;
 
 use super::{Completion, PendingBatch, Returns};
@@ -19,6 +19,8 @@ pub struct Appended {
     completions: Vec<Vec<Completion>>,
     spares: Vec<Batch>,
     bytes: u64,
+    /// The last event of them.
+    last: Seq,
     needs: Seq,
 }
 
@@ -68,11 +70,13 @@ impl<L: Log> Committer<L> {
             completions: Vec::with_capacity(count),
             spares: Vec::with_capacity(count),
             bytes: 0,
+            last: Seq(0),
             needs: Seq(0),
         };
         for pending in batches {
             let mut batch = pending.batch;
             appended.bytes += batch.bytes();
+            appended.last = appended.last.max(pending.last);
             appended.needs = appended.needs.max(pending.needs);
             if !batch.is_empty() {
                 let expected = Seq(pending.last.0 - batch.count());
@@ -96,37 +100,54 @@ impl<L: Log> Committer<L> {
         self.syncer.durable() < appended.needs
     }
 
-    /// Makes what was appended durable, if anybody needs that.
+    /// Waits until what was appended is durable, if anybody needs that. Appends are given in their order.
     pub fn sync(&mut self, appended: Appended) -> Result<Committed, CommitError> {
         let durable = match self.needs_sync(&appended) {
             false => self.syncer.durable(),
-            true => self.sync_log()?,
+            true => self.sync_log(appended.last)?,
         };
         let Appended { completions, spares, bytes, .. } = appended;
         Ok(Committed { completions, spares, bytes, durable, free: self.free() })
     }
 
-    fn sync_log(&mut self) -> Result<Seq, CommitError> {
-        let synced = self.syncer.sync();
+    fn sync_log(&mut self, upto: Seq) -> Result<Seq, CommitError> {
+        let synced = self.syncer.sync_upto(upto);
         #[cfg(feature = "plants")]
         if synced.is_err() && self.plant == Some(super::Plant::IgnoreSyncFailure) {
             return Ok(self.log.last());
         }
-        synced.map_err(|error| {
-            CommitError::Unknown(format!("the log cannot be made durable: {}", describe(&error)))
-        })
+        synced.map_err(|error| not_durable(&error))
+    }
+
+    /// Waits for the outcome of everything that was appended, so that it is known what the log has.
+    pub fn settle(&mut self) -> Result<Seq, CommitError> {
+        self.sync_log(self.log.last())
     }
 
     /// Makes everything that was appended durable, and notes in the log that it is, so that later damage to its end is
     /// told from a torn tail.
     pub fn finish(&mut self) -> Result<Seq, CommitError> {
         self.log.mark().map_err(|error| refused(&error))?;
-        self.sync_log()
+        self.settle()
+    }
+
+    /// Returns up to where the log is known to be durable.
+    pub fn durable(&self) -> Seq {
+        self.syncer.durable()
     }
 
     /// Returns what is left in the segment that is written to.
     pub fn free(&self) -> u64 {
         self.log.room().reserve.saturating_sub(self.log.keeper().ready().reserve)
+    }
+}
+
+impl Appended {
+    /// Lets everything leave although it is not durable, by a planted fault.
+    #[cfg(feature = "plants")]
+    pub(super) fn leak(self) {
+        let completions = self.completions.into_iter().flatten();
+        completions.for_each(|completion| completion.complete(&mut Returns::new()));
     }
 }
 
@@ -149,6 +170,15 @@ fn refused(error: &AppendError) -> CommitError {
         | AppendError::BatchTooLarge { .. } => CommitError::Refused(describe(error)),
         AppendError::Poisoned | AppendError::Storage(_) => {
             CommitError::Unknown(format!("the log cannot be written: {}", describe(error)))
+        }
+    }
+}
+
+fn not_durable(error: &SyncError) -> CommitError {
+    match error {
+        SyncError::Stale { .. } => CommitError::Refused(describe(error)),
+        SyncError::Poisoned | SyncError::Storage(_) => {
+            CommitError::Unknown(format!("the log cannot be made durable: {}", describe(error)))
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The pipeline between deciding and the log: batches that wait to be made durable, and who may write.
+//! The pipeline between deciding and the log: batches that wait to be made durable, how many appends are in flight, and
+//! who may write.
 //!
 //! No lock and no waiting here: threads wrap it in both (`commit_queue.rs`), and the simulation uses it as it is.
 
@@ -40,7 +41,7 @@ pub struct Room {
 
 /// What there is to do for who makes batches durable.
 pub enum Next {
-    /// These; the pipeline is then busy until [`Pipeline::end_commit`] or [`Pipeline::fail`].
+    /// These. Their append is in flight until [`Pipeline::end_commit`], [`Pipeline::refuse`] or [`Pipeline::fail`].
     Batches(Vec<PendingBatch>),
     /// Nothing yet.
     Wait,
@@ -55,8 +56,14 @@ pub struct Pipeline {
     waiting_bytes: u64,
     /// Bytes that were decided and are not in the log yet.
     pending_bytes: u64,
-    /// Whether somebody is writing to the log.
-    busy: bool,
+    /// Appends that were begun and whose completions have not left.
+    in_flight: usize,
+    /// How many there may be.
+    in_flight_max: usize,
+    /// Whether whoever decided a batch makes it durable itself, so that nobody else appends.
+    is_alone: bool,
+    /// Whether the log lacks an append, so that nothing counts that was decided behind it.
+    is_refused: bool,
     /// Empty batches with memory, for reuse.
     spares: Vec<Batch>,
     /// What is left in the segment that is written to.
@@ -69,13 +76,17 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// Makes an empty one, of a log that is durable up to a place and has so much room in its segment.
-    pub fn new(durable: Seq, free: u64) -> Self {
+    /// Makes an empty one, of a log that is durable up to a place, has so much room in its segment and allows so many
+    /// appends in flight.
+    pub fn new(durable: Seq, free: u64, in_flight_max: usize) -> Self {
         Pipeline {
             batches: Vec::new(),
             waiting_bytes: 0,
             pending_bytes: 0,
-            busy: false,
+            in_flight: 0,
+            in_flight_max: in_flight_max.max(1),
+            is_alone: false,
+            is_refused: false,
             spares: Vec::new(),
             free,
             durable,
@@ -86,10 +97,10 @@ impl Pipeline {
         }
     }
 
-    /// Adds a batch. After a failure it is given back, to be dropped where no lock is held.
+    /// Adds a batch. After a failure or a refusal it is given back, to be dropped where no lock is held.
     #[must_use]
     pub fn push(&mut self, batch: PendingBatch) -> Option<PendingBatch> {
-        if self.failure.is_some() && !self.is_planted_drop() {
+        if self.is_refused || (self.failure.is_some() && !self.is_planted_drop()) {
             return Some(batch);
         }
         self.pending_bytes += batch.batch.bytes();
@@ -98,34 +109,36 @@ impl Pipeline {
         None
     }
 
-    /// Takes all batches that wait, to be made durable together.
+    /// Takes all batches that wait, to be made durable together, if another append may be in flight.
     pub fn take_next(&mut self) -> Next {
+        let is_idle = self.in_flight == 0;
         if self.failure.is_some() {
-            return if self.busy { Next::Wait } else { Next::End };
+            return if is_idle { Next::End } else { Next::Wait };
         }
-        if self.busy {
+        if self.is_alone || self.is_refused || self.in_flight >= self.in_flight_max {
             return Next::Wait;
         }
         if self.batches.is_empty() {
-            return if self.closed { Next::End } else { Next::Wait };
+            return if self.closed && is_idle { Next::End } else { Next::Wait };
         }
-        self.busy = true;
+        self.in_flight += 1;
         self.waiting_bytes = 0;
         Next::Batches(std::mem::take(&mut self.batches))
     }
 
-    /// Lets whoever decided a batch make it durable itself, if nobody is writing and nothing waits before it.
+    /// Lets whoever decided a batch make it durable itself, if nothing is in flight and nothing waits before it. Nothing
+    /// else is taken meanwhile: another thread would let out what was decided later first.
     pub fn begin_alone(&mut self, bytes: u64) -> bool {
-        let may = !self.busy && self.batches.is_empty() && self.failure.is_none();
+        let is_idle = self.in_flight == 0 && self.batches.is_empty();
+        let may = is_idle && self.failure.is_none() && !self.is_refused;
         if may {
-            self.busy = true;
+            (self.in_flight, self.is_alone) = (1, true);
             self.pending_bytes += bytes;
         }
         may
     }
 
-    /// Notes that batches are durable. The pipeline stays busy until their completions have left: those of the next
-    /// batches must not overtake them.
+    /// Notes that the oldest append in flight is durable. It stays in flight until its completions have left.
     pub fn advance(&mut self, committed: &mut Committed) {
         self.pending_bytes = self.pending_bytes.saturating_sub(committed.bytes);
         self.durable = self.durable.max(committed.durable);
@@ -134,9 +147,11 @@ impl Pipeline {
         self.spares.truncate(SPARES_MAX);
     }
 
-    /// Notes that the completions of durable batches have left, so that the next batches may be taken.
+    /// Notes that the completions of the oldest append in flight have left, so that the next batches may be taken.
     pub fn end_commit(&mut self) {
-        self.busy = false;
+        // After a failure nothing is counted as in flight any more.
+        self.in_flight = self.in_flight.saturating_sub(1);
+        self.is_alone = false;
     }
 
     /// Notes a failure: nothing is made durable any more. Returns the first one, and the batches whose callers are to
@@ -147,7 +162,7 @@ impl Pipeline {
         #[cfg(not(feature = "plants"))]
         let resets = true;
         if resets {
-            self.busy = false;
+            (self.in_flight, self.is_alone) = (0, false);
         }
         let first = self.failure.get_or_insert_with(|| fatal.clone()).clone();
         let batches = if self.is_planted_drop() { Vec::new() } else { std::mem::take(&mut self.batches) };
@@ -162,12 +177,27 @@ impl Pipeline {
         false
     }
 
-    /// Notes that the log refused an append, so that nothing that was decided behind it counts: the state is loaded
-    /// again. Returns the batches whose callers are to be told, which are dropped where no lock is held.
-    pub fn refuse(&mut self, free: u64) -> Vec<PendingBatch> {
-        (self.busy, self.free) = (false, free);
-        (self.pending_bytes, self.waiting_bytes) = (0, 0);
+    /// Notes that the log refused an append, or that nobody knows its outcome: nothing counts that was decided behind
+    /// it, and nothing is taken until the state was loaded again. So many appends before it are still in flight.
+    /// Returns the batches whose callers are to be told, which are dropped where no lock is held.
+    pub fn refuse(&mut self, before: usize) -> Vec<PendingBatch> {
+        #[cfg(feature = "plants")]
+        let before = if self.plant == Some(super::Plant::ReloadTooEarly) { 0 } else { before };
+        (self.in_flight, self.is_alone, self.is_refused) = (before, false, true);
+        self.waiting_bytes = 0;
         std::mem::take(&mut self.batches)
+    }
+
+    /// Tells whether the state is to be loaded again now: an append was refused, and nothing before it is in flight.
+    pub fn wants_reload(&self) -> bool {
+        self.is_refused && self.in_flight == 0
+    }
+
+    /// Notes that the state was loaded again, from a log that is durable up to a place and has so much room in its
+    /// segment.
+    pub fn reloaded(&mut self, durable: Seq, free: u64) {
+        (self.is_refused, self.free, self.pending_bytes) = (false, free, 0);
+        self.durable = self.durable.max(durable);
     }
 
     /// Lets nothing more in; what waits is still made durable.

@@ -41,5 +41,8 @@ plants! {
     SkipBusyReset = "skip-busy-reset", "after a failure the log stays marked as being written to";
     ForgetBehindFailure = "forget-behind-failure", "callers of batches behind a failed one are never answered";
     KeepAfterRefusal = "keep-after-refusal", "after a refused append the state keeps events that the log has not";
+    ReleaseOutOfOrder = "release-out-of-order", "completions of the newest append in flight leave first";
+    KeepBehindRefused = "keep-behind-refused", "what was appended behind a refused append is released as if durable";
+    ReloadTooEarly = "reload-too-early", "the state is loaded again while appends before a refused one are in flight";
     StaleRecentBody = "stale-recent-body", "recent bodies are filed under the place before their own";
 }

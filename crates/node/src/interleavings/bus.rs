@@ -7,6 +7,7 @@ use std::time::Duration;
 use broker::{At, Broker, Command, Random, Register, Retention, Time};
 use log::{Batch, Log as _, LogSyncer, MemDisk, Options, SegmentLog, Snapshots as _, Syncer as _};
 use message::{AgentName, Dialect, Seq};
+use shuttle::rand::Rng;
 use tokio::sync::{oneshot, watch};
 
 use super::commit_queue::CommitQueue;
@@ -23,6 +24,8 @@ use crate::driver::{
 
 /// Bytes of a body with which a batch is too large for the writer to make it durable itself.
 const LARGE_BYTES: usize = 66 << 10;
+/// The most appends in flight.
+const IN_FLIGHT_MAX: usize = 3;
 /// Bytes after which maintenance is woken.
 const MAINTENANCE_BYTES: u64 = 64 << 10;
 
@@ -58,11 +61,13 @@ pub(super) enum Size {
 }
 
 impl Bus {
+    /// Starts a node whose log allows one append in flight, as the embedded one does, or several.
     pub(super) fn start(fault: Option<(Fault, u64)>) -> Bus {
+        let in_flight_max = shuttle::rand::thread_rng().gen_range(1..=IN_FLIGHT_MAX);
         let disk = MemDisk::new();
         let (inner, _) = SegmentLog::open(disk.clone(), options()).unwrap();
         let syncer = Arc::new(inner.syncer());
-        let log = FailingLog::new(inner, FaultPlan::new(fault));
+        let log = FailingLog::new(inner, FaultPlan::new(fault), in_flight_max);
         let loaded = load(&log.snapshots(), &log.reader(), &testkit::broker_settings(), log.last()).unwrap();
         let maintenance = maintenance(&log);
         let (stop, stopped) = watch::channel(Stopped::Not);

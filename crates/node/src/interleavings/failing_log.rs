@@ -22,6 +22,7 @@ pub(super) enum Fault {
 pub(super) struct FailingLog {
     inner: SegmentLog<MemDisk>,
     plan: Arc<FaultPlan>,
+    in_flight_max: usize,
 }
 
 pub(super) struct FailingSyncer {
@@ -66,8 +67,8 @@ impl FaultPlan {
 }
 
 impl FailingLog {
-    pub(super) fn new(inner: SegmentLog<MemDisk>, plan: Arc<FaultPlan>) -> Self {
-        FailingLog { inner, plan }
+    pub(super) fn new(inner: SegmentLog<MemDisk>, plan: Arc<FaultPlan>, in_flight_max: usize) -> Self {
+        FailingLog { inner, plan, in_flight_max }
     }
 }
 
@@ -101,6 +102,10 @@ impl Log for FailingLog {
             return Err(AppendError::Poisoned);
         }
         self.inner.append(expected, batch, class)
+    }
+
+    fn in_flight_max(&self) -> usize {
+        self.in_flight_max
     }
 
     fn syncer(&self) -> FailingSyncer {

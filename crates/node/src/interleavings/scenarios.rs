@@ -33,7 +33,7 @@ fn no_wake_up_is_lost_while_the_writer_goes_to_sleep() {
 fn completions_leave_in_the_order_in_which_they_were_decided() {
     check(|| {
         let bus = Bus::start(None);
-        let callers = [Size::Large, Size::Small, Size::Small].map(|size| {
+        let callers = [Size::Large, Size::Large, Size::Small].map(|size| {
             caller(&bus, move |bus| {
                 for _ in 0..2 {
                     bus.write_and_ask(size).expect("nothing stops the node");

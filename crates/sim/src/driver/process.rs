@@ -2,14 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use broker::{Broker, Command, DeadView, Effect, EntryKey, Event, GroupKey, Reply};
 use log::{Keep as _, Log as _, LogReader, MemDisk, ReadError, Reader};
 use message::{DeliveryId, MessageId, Seq};
 use node::driver::{
-    Appended, Awaited, Committer, Decider, Executed, Job, Letter, Maintenance, Moved, Next, Outcome,
-    Pipeline, RecentBodies, ReplyTo, Room, Source, SubscriberId, Take, Taken, Tick, Work,
+    Awaited, CommitError, Committer, Decider, Executed, InFlight, Job, Letter, Maintenance, Moved, Next,
+    Outcome, Pipeline, RecentBodies, ReplyTo, Room, Source, SubscriberId, Take, Taken, Tick, Work,
 };
 use node::{CallError, Wishes};
 use tokio::sync::oneshot::error::TryRecvError;
@@ -20,7 +19,7 @@ use super::observer::{Records, What};
 use super::{Answer, Clock, DeadLetter, Driver, Notice, Seen, Stop, Waiting};
 use crate::client::{Asked, Asker};
 use crate::request::{Request, TakeWish};
-use crate::violation::{Promise, broken, ensure};
+use crate::violation::{Promise, Violation, broken, ensure};
 
 /// Letters that a subscription holds; more than is ever handed out at once here.
 const LETTERS_MAX: usize = 1_024;
@@ -35,11 +34,12 @@ pub(crate) struct Process {
     pub(super) reader: LogReader<MemDisk>,
     pub(super) recent: Arc<RecentBodies>,
     pub(super) moved: Arc<Moved>,
-    pub(super) refuses: Arc<AtomicBool>,
     pub(super) records: Records,
     pub(super) work: Work,
-    /// What was appended and is not durable.
-    pub(super) appended: Option<Appended>,
+    /// What was appended, its outcome not asked for yet.
+    pub(super) in_flight: InFlight,
+    /// How many steps were decided.
+    pub(super) steps: u64,
     /// Who asked for the jobs that wait, in their order.
     pub(super) queued: VecDeque<Queued>,
     /// Callers that wait for an answer.
@@ -67,6 +67,8 @@ pub(super) struct Queued {
 pub(super) struct Caller {
     /// What it is to be told; nothing where that is not looked at.
     answer: Option<Box<Answer>>,
+    /// The step in which that was decided.
+    step: u64,
     reply: Receiver,
 }
 
@@ -99,7 +101,7 @@ impl Process {
     }
 
     pub(super) fn keep(&self) -> Result<(), Stop> {
-        self.committer.log().inner.keeper().keep().map_err(|_| Stop::Disk)
+        self.committer.log().keeper().keep().map_err(|_| Stop::Disk)
     }
 
     pub(super) fn dead(&self) -> Vec<(MessageId, EntryKey)> {
@@ -107,8 +109,8 @@ impl Process {
     }
 
     fn room(&self) -> Room {
-        let log = &self.committer.log().inner;
-        self.pipeline.room(log.keeper().ready(), log::Log::room(log).batch_bytes_max)
+        let log = self.committer.log();
+        self.pipeline.room(log.keeper().ready(), log.room().batch_bytes_max)
     }
 
     /// Adds a job and who asked for it.
@@ -295,13 +297,14 @@ impl Driver {
         }
         for (index, job) in jobs.into_iter().enumerate() {
             if let Some(Queued { reply, .. }) = job {
-                process.callers.push(Caller { answer: answers.remove(&index), reply });
+                process.callers.push(Caller { answer: answers.remove(&index), step: process.steps, reply });
             }
         }
+        process.steps += 1;
         Ok(())
     }
 
-    /// Appends the batches that wait, unless others are on their way.
+    /// Appends the batches that wait, unless as many appends as may be are in flight.
     pub(super) fn append(&mut self) -> Result<(), Stop> {
         if let Some((after, fault)) = self.write_fault.take() {
             self.disk.fault_at(self.disk.operations() + after, fault.of_log());
@@ -313,30 +316,50 @@ impl Driver {
             Ok(appended) => {
                 let durable = process.pipeline.durable();
                 self.marks.extend(ends.into_iter().map(|end| (end, durable)));
-                process.appended = Some(appended);
+                process.in_flight.push(appended);
                 self.release()
             }
-            Err(node::driver::CommitError::Refused(_)) if !self.is_crowded => self.reload(),
-            Err(error) => self.fail(&error),
+            Err(error) => {
+                let before = process.in_flight.len();
+                self.append_failed(&error, before)
+            }
         }
     }
 
-    /// Makes what was appended durable, and lets out what waited for it.
+    /// Waits for the outcome of the oldest append in flight, and lets out what waited for it.
     pub(super) fn sync_log(&mut self) -> Result<(), Stop> {
         if let Some((after, fault)) = self.sync_fault.take() {
             self.disk.fault_at(self.disk.operations() + after, fault.of_log());
         }
         let Some(process) = &mut self.process else { return Ok(()) };
-        let Some(appended) = process.appended.take() else { return Ok(()) };
+        let Some(appended) = process.in_flight.pop() else { return Ok(()) };
         match process.committer.sync(appended) {
             Ok(mut committed) => {
                 process.pipeline.advance(&mut committed);
                 process.work.returns.extend(committed.release());
                 process.pipeline.end_commit();
-                Ok(())
+                if process.pipeline.wants_reload() { self.reload() } else { Ok(()) }
             }
-            Err(error) => self.fail(&error),
+            Err(error) => {
+                process.in_flight.give_up();
+                self.append_failed(&error, 0)
+            }
         }
+    }
+
+    /// The log does not have an append, or does not say so. So many before it are still in flight; when they have ended
+    /// the state is loaded again. Where the disk failed the process ends.
+    fn append_failed(&mut self, error: &CommitError, before: usize) -> Result<(), Stop> {
+        let Some(process) = &mut self.process else { return Ok(()) };
+        let goes_on = match error {
+            CommitError::Refused(_) => !self.is_crowded,
+            CommitError::Unknown(_) => process.committer.log().has_lost_an_answer(),
+        };
+        if !goes_on {
+            return self.fail(error);
+        }
+        drop(process.pipeline.refuse(before));
+        if process.pipeline.wants_reload() { self.reload() } else { Ok(()) }
     }
 
     /// Makes everything durable that was decided.
@@ -344,7 +367,7 @@ impl Driver {
         loop {
             self.append()?;
             let Some(process) = &self.process else { return Ok(()) };
-            if process.appended.is_none() {
+            if process.in_flight.is_empty() {
                 return Ok(());
             }
             self.sync_log()?;
@@ -353,8 +376,9 @@ impl Driver {
     }
 
     /// The log failed: callers are answered, and the process ends.
-    fn fail(&mut self, error: &node::driver::CommitError) -> Result<(), Stop> {
+    fn fail(&mut self, error: &CommitError) -> Result<(), Stop> {
         let Some(process) = &mut self.process else { return Ok(()) };
+        drop(std::mem::take(&mut process.in_flight));
         let (_, batches) = process.pipeline.fail(&error.clone().into());
         drop(batches);
         // The writer may be deciding a batch meanwhile, and hands it over before it learns of the failure.
@@ -389,7 +413,7 @@ impl Driver {
         // The newest durable state is kept: a snapshot is compared with it.
         let keep = process.states.range(..=durable).next_back().map_or(Seq(0), |(seq, _)| *seq);
         process.states.retain(|seq, _| *seq >= keep);
-        let out = process.hear_callers();
+        let out = process.hear_callers()?;
         let mut handed: Vec<DeliveryId> = Vec::new();
         for subscriber in &mut process.subscribers {
             while let Ok(letter) = subscriber.letters.try_recv() {
@@ -436,12 +460,13 @@ impl Driver {
 }
 
 impl Process {
-    /// Returns the answers that have arrived at callers. What they wait for then is remembered.
-    fn hear_callers(&mut self) -> Vec<Answer> {
+    /// Returns the answers that have arrived at callers, which must be those that were decided first. What they wait
+    /// for then is remembered.
+    fn hear_callers(&mut self) -> Result<Vec<Answer>, Violation> {
         let mut out = Vec::new();
         let mut waiting = Vec::new();
         for caller in std::mem::take(&mut self.callers) {
-            let Caller { answer, mut reply } = caller;
+            let Caller { answer, step, mut reply } = caller;
             let is_told = match &mut reply {
                 Receiver::Executed(reply) => match reply.try_recv() {
                     Ok(executed) => {
@@ -474,14 +499,16 @@ impl Process {
                 },
                 Receiver::Nowhere => continue,
             };
-            match (is_told, answer) {
-                (true, Some(answer)) => out.push(*answer),
-                (true, None) => {}
-                (false, answer) => waiting.push(Caller { answer, reply }),
+            if !is_told {
+                waiting.push(Caller { answer, step, reply });
+                continue;
             }
+            let overtaken = waiting.first().is_some_and(|first: &Caller| first.step < step);
+            ensure(!overtaken, Promise::Answers, format_args!("an answer leaves before an earlier one"))?;
+            out.extend(answer.map(|answer| *answer));
         }
         self.callers = waiting;
-        out
+        Ok(out)
     }
 
     /// Reads the document that an event carries, as the node does: from memory, else from the log.

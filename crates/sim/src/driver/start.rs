@@ -7,7 +7,10 @@ use std::sync::Arc;
 use broker::{Broker, Command};
 use log::{Batch, Log, OpenError, SegmentLog};
 use message::Seq;
-use node::driver::{Committer, Decider, Loaded, Maintenance, Pipeline, RecentBodies, Work, load_prepared};
+use node::driver::{
+    CommitError, Committer, Decider, InFlight, Loaded, Maintenance, Pipeline, RecentBodies, Work,
+    load_prepared,
+};
 use node::{Counters, StartError};
 
 use super::fickle_log::FickleLog;
@@ -73,8 +76,7 @@ impl Driver {
                 return Ok(broken(Promise::Recovery, format_args!("the log does not open: {error}"))?);
             }
         };
-        let refuses = Arc::default();
-        let log = FickleLog { inner, refuses: Arc::clone(&refuses) };
+        let log = FickleLog::new(inner, self.in_flight_max);
         let loaded = self.load(&log)?;
         let broker = loaded.broker;
         let anchor = (broker.time().max(self.clock.wall()), self.clock.real);
@@ -93,8 +95,11 @@ impl Driver {
         let reader = log.reader();
         let mut committer = Committer::new(log);
         committer.plant = plant;
-        let mut pipeline = Pipeline::new(committer.log().last(), committer.free());
+        let in_flight_max = committer.log().in_flight_max();
+        let mut pipeline = Pipeline::new(committer.log().last(), committer.free(), in_flight_max);
         pipeline.plant = plant;
+        let mut in_flight = InFlight::default();
+        in_flight.plant = plant;
         let records = Records::default();
         let counters = Arc::<Counters>::default();
         let mut decider = Decider::new(broker, Batch::new(), counters, Arc::clone(&recent));
@@ -108,10 +113,10 @@ impl Driver {
             reader,
             recent,
             moved,
-            refuses,
             records,
             work: Work::default(),
-            appended: None,
+            in_flight,
+            steps: 0,
             queued: Default::default(),
             callers: Vec::new(),
             subscribers: Vec::new(),
@@ -143,11 +148,26 @@ impl Driver {
         }
     }
 
-    /// The log refused an append: what was decided and is not in the log never happened. The state is loaded again, and
-    /// the process goes on; its callers learn that they have to ask again.
+    /// Loads the state of a process whose log refused an append, when nothing is on its way to the log any more.
+    fn load_again(&self, process: &mut Process) -> Result<Loaded, Stop> {
+        let is_told = process.callers.is_empty();
+        ensure(is_told, Promise::Stops, format_args!("after a refusal a caller is never answered"))?;
+        // A part of a batch that was refused may still be on its way.
+        match process.committer.settle() {
+            Ok(_) | Err(CommitError::Refused(_)) => {}
+            Err(CommitError::Unknown(_)) if process.committer.log().has_lost_an_answer() => {}
+            Err(CommitError::Unknown(_)) => return Err(Stop::Disk),
+        }
+        self.load(process.committer.log())
+    }
+
+    /// The log refused an append or did not say what became of it: what was decided and is not in the log never
+    /// happened. The state is loaded again, and the process goes on; its callers learn that they have to ask again.
     pub(super) fn reload(&mut self) -> Result<(), Stop> {
+        // What was told before counts, and everybody else knows by now that nothing comes.
+        self.release()?;
         let Some(mut process) = self.process.take() else { return Ok(()) };
-        let loaded = match self.load(process.committer.log()) {
+        let loaded = match self.load_again(&mut process) {
             Ok(loaded) => loaded,
             Err(stop) => {
                 // It dies with what it knew, which the next one is compared with.
@@ -155,12 +175,11 @@ impl Driver {
                 return Err(stop);
             }
         };
-        let free = process.committer.free();
-        drop(process.pipeline.refuse(free));
+        let (durable, free) = (process.committer.durable(), process.committer.free());
+        process.pipeline.reloaded(durable, free);
         process.decider.reload(loaded.broker);
         process.work = Work::default();
         process.queued.clear();
-        process.callers.clear();
         process.subscribers.clear();
         process.awaiting.clear();
         process.takes.clear();

@@ -73,7 +73,7 @@ impl Driver {
     /// that could not be told from a torn write.
     pub(crate) fn rot(&mut self, pick: u64) -> Result<(), Violation> {
         let Some(process) = &self.process else { return Ok(()) };
-        let (durable, last) = (process.pipeline.durable(), process.committer.log().last());
+        let (durable, last) = (process.pipeline.durable(), process.committer.log().written());
         // Each batch says what was durable when it was written; what came after looks like a torn write.
         let surely =
             self.marks.iter().rev().find(|(end, _)| *end <= last).map_or(Seq(0), |(_, durable)| *durable);
@@ -98,7 +98,7 @@ impl Driver {
         let Some(process) = self.process.as_mut().filter(|process| is_time && is_quiet(process)) else {
             return Ok(());
         };
-        if process.appended.is_some() {
+        if !process.in_flight.is_empty() {
             return Ok(());
         }
         let durable = process.pipeline.durable();
