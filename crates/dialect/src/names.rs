@@ -19,6 +19,7 @@ pub struct Names {
     by_alias: HashMap<String, usize>,
     /// Agents whose names are no labels of a host name, by the labels that stand in for them.
     by_label: HashMap<String, AgentName>,
+    revision: u64,
 }
 
 /// One agent and what it is called in each dialect.
@@ -78,12 +79,19 @@ impl Names {
         Ok(names)
     }
 
+    /// Returns how often an identity was added or removed. What was computed from these names holds for as long as
+    /// the revision stays the same.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
     /// Adds an identity; an alias that belongs to another one is returned, and nothing is added.
     pub fn add(&mut self, identity: Identity) -> Result<(), String> {
         let at = self.identities.len();
         if let Some(taken) = identity.aliases().find(|alias| self.by_alias.contains_key(*alias)) {
             return Err(taken.to_owned());
         }
+        self.revision += 1;
         self.by_alias.extend(identity.aliases().map(|alias| (alias.to_owned(), at)));
         let label = label(identity.slug.as_str());
         if label != identity.slug.as_str() {
@@ -99,6 +107,7 @@ impl Names {
         if self.identities[at].slug.as_str() != slug {
             return;
         }
+        self.revision += 1;
         let gone = self.identities.swap_remove(at);
         let label = label(slug);
         if self.by_label.get(&label).is_some_and(|other| other.as_str() == slug) {

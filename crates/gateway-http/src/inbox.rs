@@ -72,7 +72,7 @@ pub(crate) async fn take(caller: Caller, At(name): At<String>, body: Body) -> Re
     let bodies = letters::bodies(&caller.hub, &places)?;
     let mut deliveries = Vec::with_capacity(letters.len());
     for (letter, body) in letters.drain(..).zip(&bodies) {
-        deliveries.push(letters::delivery(&caller.hub, &letter, body, dialect, None)?);
+        deliveries.push(letters::delivery(&caller.hub, &letter, body, dialect, None).await?);
     }
     Ok(Answer::new().list("deliveries", deliveries).respond(StatusCode::OK))
 }

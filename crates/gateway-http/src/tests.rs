@@ -12,6 +12,7 @@ mod replies;
 mod sockets;
 mod state;
 mod tasks;
+mod translations;
 mod trims;
 
 /// Starts a bus with the native door alone.

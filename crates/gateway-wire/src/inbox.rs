@@ -50,7 +50,7 @@ pub(crate) async fn look(
             })?,
         };
     let page: Vec<WaitingView> = waiting.iter().skip(start).take(limit).copied().collect();
-    let shown = letters::shown(&caller.hub, &page, Name::Wire, BYTES_MAX)?;
+    let shown = letters::shown(&caller.hub, &page, Name::Wire, BYTES_MAX).await?;
     let ids = shown.iter().map(|(view, _)| view.id.to_string());
     let more = (waiting.len() - start - shown.len()) as u64 + beyond;
     let answer = Answer::new().texts("ids", ids).number("more", more);
@@ -103,7 +103,7 @@ async fn by_wire_id(hub: &Hub, agent: &Named, ids: &[String]) -> Result<Vec<Opti
         if found.iter().all(Option::is_some) {
             break;
         }
-        for (view, wire) in letters::shown(hub, page, Name::Wire, u64::MAX)? {
+        for (view, wire) in letters::shown(hub, page, Name::Wire, u64::MAX).await? {
             let Ok(document) = json::parse_str(&wire.text, Limits::DOCUMENT) else { continue };
             let Some(wire_id) = document.as_object().map(dialect_wire::wire_id) else { continue };
             for (id, found) in ids.iter().zip(&mut found) {

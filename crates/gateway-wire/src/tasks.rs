@@ -7,7 +7,7 @@ use broker::query::tasks::{FindTask, TaskDetails};
 use dialect::Name;
 use gateway::letters;
 use gateway::tasks::{may_read, unknown};
-use gateway::{Answer, At, Caller, Hub, Problem, Query, Stored};
+use gateway::{Answer, At, Caller, Hub, Problem, Query};
 use history::of_task;
 use json::Value;
 use message::{MessageId, Seq, TaskStatus};
@@ -26,7 +26,7 @@ pub(crate) async fn show(
     let task = caller.hub.query(wanted).await?.ok_or_else(|| unknown(&id))?;
     let task_id = dialect_wire::task_id(&task.id);
     let request = task.request.zip(task.body).filter(|_| may_read(&task, &caller.principal));
-    let brief = brief(&caller.hub, &task, request)?;
+    let brief = brief(&caller.hub, &task, request).await?;
     let page = topics::page(&caller, &of_task(&task.id), query).await?;
     let next = page.next.map(|after| format!("/wire/tasks/{}?after={after}", topics::quoted(&task_id)));
     let links = Answer::new().value("next", &next.map_or(Value::Null, Value::from)).end();
@@ -38,14 +38,14 @@ pub(crate) async fn show(
 }
 
 /// Writes the brief as a wire; its pointer for those who may not read it, null where the log no longer has it.
-fn brief(hub: &Hub, task: &TaskDetails, request: Option<(MessageId, Seq)>) -> Result<String, Problem> {
+async fn brief(hub: &Hub, task: &TaskDetails, request: Option<(MessageId, Seq)>) -> Result<String, Problem> {
     let Some((id, place)) = request else { return Ok(pointer(task)) };
     let read = hub.node().body(place);
     if letters::is_gone(&read) {
         return Ok("null".to_owned());
     }
     let body = read.map_err(letters::unreadable)?;
-    Ok(letters::outgoing(hub, Stored::now(&body, id), Some(Name::Wire))?.text)
+    Ok(letters::view(hub, (id, place), &body, Some(Name::Wire)).await?.text)
 }
 
 fn pointer(task: &TaskDetails) -> String {

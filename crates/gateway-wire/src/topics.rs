@@ -6,9 +6,10 @@
 use axum::extract::RawQuery;
 use axum::http::StatusCode;
 use axum::response::Response;
+use bytes::Bytes;
 use dialect::Name;
 use gateway::letters::{self, BYTES_MAX};
-use gateway::{Answer, At, Caller, Hub, Problem, Query, Stored};
+use gateway::{Answer, At, Caller, Hub, Problem, Query};
 use history::{Post, Topic, of_task};
 use json::{Limits, Value};
 use message::{Address, Dialect, Envelope, Kind, Seq, Timestamp};
@@ -63,7 +64,7 @@ pub(crate) async fn page(caller: &Caller, name: &str, query: Query<'_>) -> Resul
     // What the log no longer has is empty.
     let bodies = hub.node().bodies_in_turn(&places).map(Result::unwrap_or_default);
     for (post, body) in posts.iter().zip(bodies) {
-        let entry = entry(hub, name, post, &body)?;
+        let entry = entry(hub, name, post, &body).await?;
         let bytes = entry.message.len() as u64;
         if !entries.is_empty() && bytes > bytes_left {
             has_more = true;
@@ -92,13 +93,13 @@ fn name_of(topic: &str) -> Result<String, Problem> {
     }
 }
 
-fn entry(hub: &Hub, topic: &str, post: &Post, body: &[u8]) -> Result<Entry, Problem> {
+async fn entry(hub: &Hub, topic: &str, post: &Post, body: &Bytes) -> Result<Entry, Problem> {
     let row = &post.row;
     // On the topic of a role a brief is its pointer, for everybody: the brief itself is found by its task.
     let is_pointed = topic.starts_with(ROLE) && row.kind == Kind::TaskRequest && row.task.is_some();
     let message = match Envelope::open(body) {
         Some(envelope) if !is_pointed && (post.is_visible || is_posted(&envelope)) => {
-            letters::outgoing(hub, Stored::now(body, row.id), Some(Name::Wire))?.text
+            letters::view(hub, (row.id, row.body), body, Some(Name::Wire)).await?.text
         }
         Some(_) | None => pointer(topic, post).unwrap_or_else(|| "null".to_owned()),
     };

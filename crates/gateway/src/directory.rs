@@ -58,9 +58,13 @@ impl Directory {
 
     /// Notes an agent as it is now.
     pub fn set(&mut self, name: AgentName, listed: Listed) {
-        self.names.remove(name.as_str());
-        // The registry sees to it that aliases are nobody else's.
-        drop(self.names.add(listed.profile.identity(name.clone())));
+        let identity = listed.profile.identity(name.clone());
+        // New tokens and sessions leave the names as they are, and with them the translations that are kept.
+        if self.names.find(name.as_str()) != Some(&identity) {
+            self.names.remove(name.as_str());
+            // The registry sees to it that aliases are nobody else's.
+            drop(self.names.add(identity));
+        }
         self.by_key.insert(listed.key, name.clone());
         self.agents.insert(name, listed);
     }

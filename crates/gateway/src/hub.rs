@@ -11,20 +11,24 @@ use history::{History, HistoryError};
 use json::Limits;
 use message::{Address, AgentName, Seq};
 use node::{Awaited, CallError, Durations, Executed, Node, Turn};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 use crate::channels::Channels;
 use crate::lexicons::Lexicons;
 use crate::pollers::{self, Pollers};
 use crate::{
-    Code, Connections, Denied, Directory, Listed, OpenConnection, Principal, Problem, RateLimits, Rates,
-    Reading, SealKey, Token, TokenHash, Who, card,
+    Code, Connections, Denied, Directory, Listed, OpenConnection, Outgoing, OutgoingError, Principal,
+    Problem, RateLimits, Rates, Reading, SealKey, Stored, Token, TokenHash, TranslationCache, Who, card,
 };
 
 /// How long the history is waited for when only it can answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Large answers to one agent that it has not read, at most.
 const UNREAD_MAX: usize = 16;
+/// Bytes of translations that are kept for the next recipients of the same messages.
+const TRANSLATIONS_BYTES_MAX: usize = 32 << 20;
+/// Large documents that are translated at the same time: each takes many times its size in memory.
+const LARGE_MAX: usize = 2;
 /// Agents that are read from the registry at a time.
 pub const AGENTS_MAX: usize = 500;
 /// How the handle ends that stands in for an agent without one.
@@ -83,6 +87,9 @@ struct Inner {
     /// Readers take the shared copy and let go of the lock at once.
     directory: RwLock<Arc<Directory>>,
     lexicons: Lexicons,
+    translations: TranslationCache,
+    /// Who may translate a large document now.
+    large: Arc<Semaphore>,
     /// How often the registry changed.
     changes: watch::Sender<u64>,
     /// The last event that changed the shared state, while somebody follows it.
@@ -115,6 +122,8 @@ impl Hub {
                 limits,
                 directory,
                 lexicons: Lexicons::default(),
+                translations: TranslationCache::new(TRANSLATIONS_BYTES_MAX),
+                large: Arc::new(Semaphore::new(LARGE_MAX)),
                 changes: watch::Sender::new(0),
                 state_version: watch::Sender::new(Seq(0)),
                 is_state_watched: Mutex::new(false),
@@ -442,6 +451,27 @@ impl Hub {
             let lexicons = &self.inner.lexicons.get();
             work(Reading { names, seal, limits: Limits::DOCUMENT, trace: None, lexicons })
         })
+    }
+
+    /// Writes a stored document in a language, or in its own, from the translations that are kept where one fits.
+    pub fn write(&self, stored: Stored<'_>, wanted: Option<Name>) -> Result<Outgoing, OutgoingError> {
+        self.reading(|reading| self.inner.translations.write(stored, wanted, reading))
+    }
+
+    /// Translates a large document on a thread that may block, after those that are translated already. Nothing if
+    /// the runtime is shutting down or the work panicked.
+    pub(crate) async fn translate_large<R: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Hub) -> R + Send + 'static,
+    ) -> Option<R> {
+        // The thread keeps the permit: the work goes on although whoever waits for it has gone.
+        let permit = Arc::clone(&self.inner.large).acquire_owned().await.ok()?;
+        let hub = self.clone();
+        let done = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            work(&hub)
+        });
+        done.await.ok()
     }
 
     /// Looks an agent up again in the registry, before its change is answered.

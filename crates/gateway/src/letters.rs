@@ -11,8 +11,62 @@ use node::{Letter, ReadError};
 /// Bytes of documents that are handed out at a time; one document is in any case.
 pub const BYTES_MAX: u64 = 16 << 20;
 
+/// Bytes of a body from which on it is not translated on a worker of the runtime: a worker serves others meanwhile.
+const LARGE_BYTES: usize = 256 << 10;
+
 /// Writes a letter: the members of a delivery, as JSON. `op` comes first on sockets.
-pub fn delivery(
+pub async fn delivery(
+    hub: &Hub,
+    letter: &Letter,
+    body: &Bytes,
+    to: Name,
+    op: Option<&'static str>,
+) -> Result<String, Problem> {
+    if body.len() > LARGE_BYTES {
+        let (letter, body) = (letter.clone(), body.clone());
+        let work = move |hub: &Hub| written_delivery(hub, &letter, &body, to, op);
+        if let Some(written) = hub.translate_large(work).await {
+            return written;
+        }
+    }
+    written_delivery(hub, letter, body, to, op)
+}
+
+/// Writes the document of a letter in a language, and nothing around it.
+pub async fn document(hub: &Hub, letter: &Letter, body: &Bytes, to: Name) -> Result<String, OutgoingError> {
+    if body.len() > LARGE_BYTES {
+        let (letter, body) = (letter.clone(), body.clone());
+        let work = move |hub: &Hub| document_blocking(hub, &letter, &body, to);
+        if let Some(written) = hub.translate_large(work).await {
+            return written;
+        }
+    }
+    document_blocking(hub, letter, body, to)
+}
+
+/// Writes the document of a letter as [`document`] does, for callers on a thread that may block.
+pub fn document_blocking(hub: &Hub, letter: &Letter, body: &[u8], to: Name) -> Result<String, OutgoingError> {
+    with_stored(hub, letter, body, |stored| hub.write(stored, Some(to))).map(|outgoing| outgoing.text)
+}
+
+/// Writes the document of a message that is shown and handed out to nobody, by its id and its place in the log.
+pub async fn view(
+    hub: &Hub,
+    (id, place): (MessageId, Seq),
+    body: &Bytes,
+    to: Option<Name>,
+) -> Result<Outgoing, Problem> {
+    if body.len() > LARGE_BYTES {
+        let body = body.clone();
+        let work = move |hub: &Hub| outgoing(hub, Stored::now(&body, id).at(place), to);
+        if let Some(written) = hub.translate_large(work).await {
+            return written;
+        }
+    }
+    outgoing(hub, Stored::now(body, id).at(place), to)
+}
+
+fn written_delivery(
     hub: &Hub,
     letter: &Letter,
     body: &[u8],
@@ -39,19 +93,13 @@ pub fn delivery(
     Ok(answer.raw("document", &outgoing.text).end())
 }
 
-/// Writes the document of a letter in a language, and nothing around it.
-pub fn document(hub: &Hub, letter: &Letter, body: &[u8], to: Name) -> Result<String, OutgoingError> {
-    with_stored(hub, letter, body, |stored| {
-        hub.reading(|reading| crate::write(stored, Some(to), reading)).map(|outgoing| outgoing.text)
-    })
-}
-
 /// Does something with a letter as it was stored and with what has become of it since.
 fn with_stored<R>(hub: &Hub, letter: &Letter, body: &[u8], work: impl FnOnce(Stored<'_>) -> R) -> R {
     let delivery = &letter.delivery;
     let instead = if delivery.tried.is_empty() { None } else { hub.name_of(letter.agent) };
     let instead = instead.as_ref().map(|name| name.as_str());
-    work(Stored { body, came: came(delivery.id), attempt: delivery.attempt, instead })
+    let (place, attempt) = (Some(delivery.body), delivery.attempt);
+    work(Stored { body, place, came: came(delivery.id), attempt, instead })
 }
 
 /// Shows what waits for an agent in a language, as many as are asked for and fit; and says how many more there are.
@@ -63,13 +111,13 @@ pub async fn look(
     bytes_max: u64,
 ) -> Result<(Vec<(WaitingView, Outgoing)>, u64), Problem> {
     let (waiting, more) = hub.query(Inbox { agent, max }).await?;
-    let shown = shown(hub, &waiting, to, bytes_max)?;
+    let shown = shown(hub, &waiting, to, bytes_max).await?;
     let left_out = (waiting.len() - shown.len()) as u64;
     Ok((shown, more + left_out))
 }
 
 /// Writes what waits in a language, as much as so many bytes hold; one document in any case.
-pub fn shown(
+pub async fn shown(
     hub: &Hub,
     waiting: &[WaitingView],
     to: Name,
@@ -79,7 +127,7 @@ pub fn shown(
     let mut bytes_left = bytes_max;
     let mut shown = Vec::with_capacity(waiting.len());
     for (view, body) in waiting.iter().zip(bodies_in_turn(hub, &places)) {
-        let outgoing = outgoing(hub, Stored::now(&body?, view.id), Some(to))?;
+        let outgoing = self::view(hub, (view.id, view.body), &body?, Some(to)).await?;
         let bytes = outgoing.text.len() as u64;
         if !shown.is_empty() && bytes > bytes_left {
             break;
@@ -98,10 +146,7 @@ pub fn tried(tried: &Tried) -> String {
 
 /// Writes a document in a language; where it cannot be said in that, in its own.
 pub fn outgoing(hub: &Hub, stored: Stored<'_>, to: Option<Name>) -> Result<Outgoing, Problem> {
-    hub.reading(|reading| {
-        let written = crate::write(stored, to, reading);
-        written.or_else(|_| crate::write(stored, None, reading)).map_err(Problem::from)
-    })
+    hub.write(stored, to).or_else(|_| hub.write(stored, None)).map_err(Problem::from)
 }
 
 /// Returns when a message was accepted: its id says it.

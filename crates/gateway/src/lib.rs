@@ -36,6 +36,7 @@ pub mod state;
 mod submission;
 pub mod tasks;
 mod token;
+mod translation_cache;
 mod vitals;
 pub mod waiting;
 pub mod websocket;
@@ -69,3 +70,4 @@ pub use request::{
 pub use seal::{SealKey, SealKeyError};
 pub use submission::{ReceiptHead, Submission};
 pub use token::{Token, TokenError, TokenHash};
+pub use translation_cache::TranslationCache;

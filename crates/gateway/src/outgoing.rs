@@ -2,7 +2,7 @@
 
 use dialect::{Name, Names};
 use json::{Limits, Value};
-use message::{Envelope, MessageId, Timestamp};
+use message::{Envelope, MessageId, Seq, Timestamp};
 use translate::{Carry, Failure, Options, Reports};
 
 use crate::{Reading, letters};
@@ -38,6 +38,8 @@ pub enum OutgoingError {
 pub struct Stored<'a> {
     /// What the log holds.
     pub body: &'a [u8],
+    /// Where it lies in the log, durable; if that is known, its translations are kept for others.
+    pub place: Option<Seq>,
     /// When it was accepted.
     pub came: Timestamp,
     /// The how-manieth time it is handed out, from 1.
@@ -49,8 +51,24 @@ pub struct Stored<'a> {
 impl<'a> Stored<'a> {
     /// A document that is shown as it is, and handed out to nobody.
     pub fn now(body: &'a [u8], id: MessageId) -> Self {
-        Stored { body, came: letters::came(id), attempt: 1, instead: None }
+        Stored { body, place: None, came: letters::came(id), attempt: 1, instead: None }
     }
+
+    /// Says where it lies in the log.
+    pub fn at(self, place: Seq) -> Self {
+        Stored { place: Some(place), ..self }
+    }
+}
+
+/// How what a recipient gets differs from what was stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Change<'a> {
+    /// Not at all.
+    Nothing,
+    /// It names the fallback recipient who gets it.
+    Fallback(&'a str),
+    /// It says how often it was tried before.
+    Retries(u32),
 }
 
 /// Writes what the log holds in a language, or in its own.
@@ -112,25 +130,30 @@ pub fn head(said: &str) -> String {
     head
 }
 
-/// Returns the text with what has become of the document since, where its dialect has a place for it.
+/// Returns what has become of a document since it was stored, where its dialect has a place for it.
+pub(crate) fn change(dialect: Name, stored: Stored<'_>) -> Change<'_> {
+    match dialect {
+        Name::Bus => stored.instead.map_or(Change::Nothing, Change::Fallback),
+        Name::Coord if stored.attempt > 1 => Change::Retries(stored.attempt - 1),
+        Name::Comms | Name::Coord | Name::Channel | Name::Wire | Name::Convoke => Change::Nothing,
+    }
+}
+
+/// Returns the text with what has become of the document since; nothing if it stays as it is.
 fn retold(dialect: Name, text: &str, stored: Stored<'_>, names: &Names) -> Option<String> {
-    let Stored { attempt, instead, .. } = stored;
-    let is_retold = match dialect {
-        Name::Bus => instead.is_some(),
-        Name::Coord => attempt > 1,
-        Name::Comms | Name::Channel | Name::Wire | Name::Convoke => false,
-    };
-    if !is_retold {
+    let change = change(dialect, stored);
+    if change == Change::Nothing {
         return None;
     }
     let value = json::parse_str(text, Limits::DOCUMENT).ok()?;
     let document = value.as_object()?;
-    let copy = match (dialect, instead) {
-        (Name::Bus, Some(agent)) => dialect_bus::for_fallback(document, &names.uri(agent)),
-        _ => {
+    let copy = match change {
+        Change::Nothing => return None,
+        Change::Fallback(agent) => dialect_bus::for_fallback(document, &names.uri(agent)),
+        Change::Retries(count) => {
             let mut copy = document.clone().into_owned();
             let metadata = copy.get_mut("metadata").and_then(Value::as_object_mut)?;
-            metadata.insert("retry_count", Value::from(u64::from(attempt - 1)));
+            metadata.insert("retry_count", Value::from(u64::from(count)));
             copy
         }
     };

@@ -5,4 +5,5 @@ mod documents;
 mod principals;
 mod rates;
 mod tokens;
+mod translations;
 mod words;

@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use crate::{Answer, Code, Hub, Outgoing, Problem, Stored, letters};
+use crate::{Answer, Code, Hub, Outgoing, Problem, letters};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -93,8 +93,7 @@ pub async fn read(hub: &Hub, id: MessageId, dialect: Dialect) -> Result<Reply, P
     let view = hub.query(FindMessage { message: id }).await?;
     let view = view.ok_or_else(|| Problem::new(Code::UnknownMessage, "the reply is not at hand any more"))?;
     let body = letters::bodies(hub, &[view.body])?.pop().unwrap_or_default();
-    let stored = Stored::now(&body, id);
-    Ok(Reply { id, outgoing: letters::outgoing(hub, stored, Some(dialect))? })
+    Ok(Reply { id, outgoing: letters::view(hub, (id, view.body), &body, Some(dialect)).await? })
 }
 
 fn answer(receipt: &Receipt, reply: &Reply) -> String {

@@ -211,7 +211,7 @@ impl Writer {
                 give_back(&self.hub, come[nth..].iter().map(of).collect());
                 return Err(None);
             };
-            let written = letters::delivery(&self.hub, letter, &body, self.dialect, Some("deliver"));
+            let written = letters::delivery(&self.hub, letter, &body, self.dialect, Some("deliver")).await;
             let text = written.unwrap_or_else(|problem| {
                 let delivery = letter.delivery.delivery.to_string();
                 frame::error(None, Some(&delivery), &problem)

@@ -153,7 +153,7 @@ impl Writer {
                 give_back(&self.hub, come[nth..].iter().map(of).collect());
                 return Err(None);
             };
-            let text = match letters::document(&self.hub, letter, &body, self.manner.dialect) {
+            let text = match letters::document(&self.hub, letter, &body, self.manner.dialect).await {
                 Ok(text) => text,
                 Err(error) => {
                     self.refuse(letter, &error);

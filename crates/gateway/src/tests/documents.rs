@@ -22,7 +22,9 @@ fn receive(document: &str, dialect: Option<Name>) -> Result<Submission, IntakeEr
 
 fn write(body: &[u8], to: Name, attempt: u32, instead: Option<&str>) -> Result<Outgoing, OutgoingError> {
     let came = broker::Time(1_790_000_000_000).timestamp();
-    with_reading(|reading| crate::write(Stored { body, came, attempt, instead }, Some(to), reading))
+    with_reading(|reading| {
+        crate::write(Stored { body, place: None, came, attempt, instead }, Some(to), reading)
+    })
 }
 
 fn read(document: &str, dialect: Name) -> Submission {
