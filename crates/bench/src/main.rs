@@ -12,6 +12,7 @@ mod channels;
 mod child;
 mod dialects;
 mod engine;
+mod fanout;
 mod figures;
 mod findings;
 mod lexicon;
@@ -35,8 +36,8 @@ use args::{Command, Mode, UsageError};
 use setup::SetupError;
 
 /// Every area, in the order in which they run.
-static AREAS: [Area; 6] =
-    [lexicon::AREA, dialects::AREA, log::AREA, engine::AREA, channels::AREA, peers::AREA];
+static AREAS: [Area; 7] =
+    [lexicon::AREA, dialects::AREA, fanout::AREA, log::AREA, engine::AREA, channels::AREA, peers::AREA];
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();

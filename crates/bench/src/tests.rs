@@ -4,6 +4,7 @@ mod args;
 mod channels;
 mod dialects;
 mod engine;
+mod fanout;
 mod figures;
 mod lexicon;
 mod log;
