@@ -12,7 +12,7 @@ use message::{
 use translate::{Carry, Options, Reports};
 
 use crate::work::{intent_of, speaks_of_work};
-use crate::{SealKey, Submission, lexicons, state, vitals};
+use crate::{SealKey, Submission, fingerprint, lexicons, state, vitals};
 
 /// How often a message that does not say is tried is the broker's to say; how long each recipient has by default,
 /// when its sender waits.
@@ -109,7 +109,7 @@ pub(crate) fn receive_parsed(
 
 fn read(bytes: &[u8], value: Value<'_>, name: Name, reading: Reading<'_>) -> Result<Submission, IntakeError> {
     let language = translate::dialect(name);
-    let fingerprint = fingerprint(name, &value, bytes);
+    let fingerprint = fingerprint::of_document(name, &value, bytes);
     let figures = vitals::figures(name, &value);
     let decoded = language
         .decode_owned(value, reading.names)
@@ -180,7 +180,8 @@ pub(crate) fn skimmed(
         return None;
     }
     let Written { text, is_compact } = skimmed.written;
-    let fingerprint = if is_compact { hash(text.as_bytes()) } else { hash(json::compact(text).as_bytes()) };
+    let fingerprint =
+        if is_compact { fingerprint::of_bytes(text.as_bytes()) } else { fingerprint::of_text(text) };
     let routing = Routing::of(&skimmed.message, Guarantee::AtLeastOnce);
     Some(submission(Name::Convoke, *skimmed.message, routing, fingerprint, document))
 }
@@ -191,7 +192,7 @@ pub(crate) fn written(message: Message) -> Submission {
     let text = message.encode();
     let (intent, sign) = (intent_of(&message), vitals::sign(Name::Convoke, &message, Object::new()));
     let routing = Routing::of(&message, Guarantee::AtLeastOnce);
-    let fingerprint = hash(json::compact(&text).as_bytes());
+    let fingerprint = fingerprint::of_text(&text);
     let mut submission = submission(Name::Convoke, message, routing, fingerprint, (text.as_bytes(), None));
     (submission.accept.intent, submission.accept.sign) = (intent, sign);
     submission
@@ -295,32 +296,6 @@ fn asks(kind: Kind) -> bool {
 fn joined(dialect: Name, message: &Message) -> Option<Address> {
     let is_claim = dialect == Name::Wire && message.kind == Kind::TaskClaim;
     message.to.iter().find(|to| is_claim && matches!(to, Address::Role(_))).cloned()
-}
-
-/// Takes the fingerprint of what a document says: its text without blanks between its tokens, and without what may
-/// differ between repeats.
-///
-/// A fast hash is enough: it is compared only with documents of the same sender, who would deceive nobody but itself.
-fn fingerprint(dialect: Name, document: &Value<'_>, bytes: &[u8]) -> Fingerprint {
-    match dialect {
-        // A sender that tries again counts its tries.
-        Name::Coord => {
-            let mut document = document.clone();
-            let metadata = document.as_object_mut().and_then(|document| document.get_mut("metadata"));
-            if let Some(metadata) = metadata.and_then(Value::as_object_mut) {
-                metadata.remove("retry_count");
-            }
-            hash(document.to_json().as_bytes())
-        }
-        Name::Comms | Name::Bus | Name::Channel | Name::Wire | Name::Convoke => {
-            let text = std::str::from_utf8(bytes).map(json::compact);
-            text.map_or_else(|_| hash(bytes), |text| hash(text.as_bytes()))
-        }
-    }
-}
-
-fn hash(text: &[u8]) -> Fingerprint {
-    Fingerprint(xxhash_rust::xxh3::xxh3_128(text).to_le_bytes())
 }
 
 pub(crate) fn time(at: Timestamp) -> Time {

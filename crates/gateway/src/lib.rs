@@ -13,6 +13,7 @@ mod code;
 mod command_channel;
 mod directory;
 mod doorway;
+mod fingerprint;
 mod guard;
 mod hub;
 mod intake;
