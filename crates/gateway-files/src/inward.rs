@@ -15,7 +15,7 @@ use json::Value;
 use message::{MessageId, Seq};
 
 use crate::journal::Doubts;
-use crate::place::as_it_lies;
+use crate::place::{Located, as_it_lies};
 use crate::presence::Presences;
 use crate::residents::Residents;
 use crate::roles::Roles;
@@ -149,30 +149,29 @@ async fn prepare(
 ) -> Result<Submission, Problem> {
     let id = found.name.strip_suffix(".json").unwrap_or(&found.name);
     let not_json = || Problem::new(Code::NotJson, "it holds no JSON object");
-    let text = as_it_lies(&found.bytes, channel, id).ok_or_else(not_json)?;
-    let document = json::parse_str(&text, json::Limits::DOCUMENT).map_err(|_| not_json())?;
-    let said = |key: &str| document.get(key).and_then(Value::as_str);
+    let Located { text, value, other_channel } =
+        as_it_lies(&found.bytes, channel, id).ok_or_else(not_json)?;
+    let said = |key: &str| value.get(key).and_then(Value::as_str);
     let from = addressing::base_id(said("from").or_else(|| said("agent_id")).unwrap_or_default());
     if from.is_empty() {
         return Err(Problem::new(Code::Invalid, "it does not say who sends it: `from` is missing"));
     }
     let principal = site.speaker(from).await?;
+    let role_oddity = roles.oddity(from, said("type").unwrap_or("chat"));
+    let reply_to = value.pointer("/metadata/in_reply_to").and_then(Value::as_str).map(str::to_owned);
     let asking = Asking { hold: true, ..Asking::default() };
     let mut submission =
-        Submission::read(&site.hub, &principal, text.as_bytes(), Some(Name::Channel), asking)?;
+        Submission::read_parsed(&site.hub, &principal, (&text, value), Name::Channel, asking)?;
     site.enter(submission.accept.from, channel, joined).await;
-    let reply_to = document.pointer("/metadata/in_reply_to").and_then(Value::as_str).map(str::to_owned);
     if let Some(message) = answered(site, channel, reply_to).await {
         submission.accept.reply_to = Some(message.to_string().into());
     }
     let place = (channel, found.name.as_str());
-    if let Some(oddity) = roles.oddity(from, said("type").unwrap_or("chat")) {
+    if let Some(oddity) = role_oddity {
         site.complain(place, Severity::Odd, codes::SENDER_ROLE, &oddity);
     }
-    let written: Option<Value<'_>> = json::parse(&found.bytes, json::Limits::DOCUMENT).ok();
-    let session = written.as_ref().and_then(|it| it.get("session_id")).and_then(Value::as_str);
-    if let Some(session) = session.filter(|session| *session != channel) {
-        let detail = format!("it says that its channel is {session:?}; the folder counts");
+    if let Some(other) = other_channel {
+        let detail = format!("it says that its channel is {other:?}; the folder counts");
         site.complain(place, Severity::Odd, "other_channel", &detail);
     }
     Ok(submission)

@@ -195,7 +195,7 @@ fn put(site: &Site, shelf: &mut Shelf, message: MessageId, placed: &Placed) -> O
 /// Tells whether a file that is there is where the message came from: it lies there as its sender wrote it.
 fn is_of_this(site: &Site, channel: &str, id: &str, text: &str) -> bool {
     let there = site.root.read(channel, id).ok().flatten();
-    there.and_then(|bytes| as_it_lies(&bytes, channel, id)).is_some_and(|there| there == text)
+    there.is_some_and(|bytes| as_it_lies(&bytes, channel, id).is_some_and(|there| there.text == text))
 }
 
 async fn settle(hub: &Hub, done: Vec<(Letter, Outcome)>) -> Option<()> {

@@ -1,4 +1,7 @@
-//! Where a message goes: the channel and the name of its file, always the same for the same message.
+//! Where a message goes: the channel and the name of its file, always the same for the same message. And what a file
+//! says where it lies.
+
+use std::borrow::Cow;
 
 use dialect_channel::addressing::base_id;
 use dialect_channel::file_name::{FileName, id_for};
@@ -16,6 +19,16 @@ pub(crate) struct Placed {
     /// Ids that its file may have; each next one is for when another message has the one before.
     pub(crate) ids: Vec<String>,
     pub(crate) text: String,
+}
+
+/// A file's document as the bus takes it: its id is what the file is called, its channel where it lies.
+pub(crate) struct Located<'f> {
+    /// Its text: the very bytes of a file that says so itself.
+    pub(crate) text: Cow<'f, str>,
+    /// What the text says.
+    pub(crate) value: Value<'f>,
+    /// The channel that the file names, if it names another one.
+    pub(crate) other_channel: Option<String>,
 }
 
 /// Finds the place of a document of dialect `channel`.
@@ -39,20 +52,23 @@ pub(crate) fn place(text: String, id: MessageId, came: Timestamp, from: &str, to
     Placed { channel, ids, text }
 }
 
-/// Returns a file's document as the bus takes it: its id is what the file is called, its channel where it lies.
-///
-/// A file that says so itself is taken to the byte.
-pub(crate) fn as_it_lies(bytes: &[u8], channel: &str, id: &str) -> Option<String> {
+/// Reads a file's document as the bus takes it. Nothing if it holds no JSON object, or would be too large with what the
+/// folder says.
+pub(crate) fn as_it_lies<'f>(bytes: &'f [u8], channel: &str, id: &str) -> Option<Located<'f>> {
     let text = std::str::from_utf8(bytes).ok()?;
-    let mut document = json::parse_str(text, Limits::DOCUMENT).ok()?;
-    let says = |key: &str, value: &str| document.get(key).and_then(Value::as_str) == Some(value);
-    if says("id", id) && says("session_id", channel) {
-        return Some(text.to_owned());
+    let mut value = json::parse_str(text, Limits::DOCUMENT).ok()?;
+    let members = value.as_object_mut()?;
+    let said = |key: &str| members.get(key).and_then(Value::as_str);
+    let (said_id, said_channel) = (said("id"), said("session_id"));
+    let other_channel = said_channel.filter(|name| *name != channel).map(str::to_owned);
+    if said_id == Some(id) && said_channel == Some(channel) {
+        return Some(Located { text: Cow::Borrowed(text), value, other_channel });
     }
-    let members = document.as_object_mut()?;
     members.insert("id", Value::from(id.to_owned()));
     members.insert("session_id", Value::from(channel.to_owned()));
-    Some(document.to_json())
+    let text = value.to_json();
+    let fits = text.len() <= Limits::DOCUMENT.bytes_max;
+    fits.then_some(Located { text: Cow::Owned(text), value, other_channel })
 }
 
 fn is_id(id: &str) -> bool {

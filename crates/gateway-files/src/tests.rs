@@ -1,6 +1,7 @@
 //! Tests of the door on real folders and a real bus.
 
 mod crossing;
+mod places;
 mod refusals;
 mod restarts;
 

@@ -4,6 +4,7 @@
 
 use broker::{Accept, AgentKey, Blocker, Command, Identity, Receipted, Sign, WithRecipients};
 use dialect::Name;
+use json::Value;
 use message::{
     Address, AgentRef, Envelope, Guarantee, Kind, Message, MessageId, NativeId, PresenceState, Priority,
     Receipt, Skimmed, Warning,
@@ -50,7 +51,30 @@ impl Submission {
         asking: Asking<'_>,
     ) -> Result<Self, Problem> {
         let read = hub.reading(|reading| receive(bytes, dialect, Reading { trace: asking.trace, ..reading }));
-        let mut submission = read?;
+        Submission::checked(hub, principal, read?, asking)
+    }
+
+    /// Reads a document in a dialect that was parsed already, and checks whose it is. The text is that of the value.
+    pub fn read_parsed(
+        hub: &Hub,
+        principal: &Principal,
+        (text, value): (&str, Value<'_>),
+        dialect: Name,
+        asking: Asking<'_>,
+    ) -> Result<Self, Problem> {
+        let read = hub.reading(|reading| {
+            let reading = Reading { trace: asking.trace, ..reading };
+            intake::receive_parsed(text.as_bytes(), value, dialect, reading)
+        });
+        Submission::checked(hub, principal, read?, asking)
+    }
+
+    fn checked(
+        hub: &Hub,
+        principal: &Principal,
+        mut submission: Self,
+        asking: Asking<'_>,
+    ) -> Result<Self, Problem> {
         let from = sender(hub, principal, &submission)?;
         submission.set_sender(hub, from);
         submission.ask(asking);
