@@ -2,6 +2,9 @@
 //!
 //! Both sides write the document for every reader through the gateway. Without the cache each reader has it translated
 //! anew; with it, each message is translated for its first reader. Every pass is another message.
+//!
+//! The last section has each message read at intake too, before its one reader gets it: then the translation starts from
+//! what was decoded there, or parses and decodes the document again.
 
 use std::hint::black_box;
 
@@ -33,14 +36,46 @@ const CACHE_BYTES: usize = 32 << 20;
 const SMOKE_PASSES: u64 = 2;
 const AIM_FAN_OUT: &[Aim] = &[Aim::AtLeast(5.0)];
 /// The works whose instructions are counted, and how many documents each pass writes.
-const COUNTED: [(Work, usize); 3] =
-    [(Work::Afresh(1), 1), (Work::Kept(1), 1), (Work::Kept(READERS), READERS)];
+const COUNTED: [(Work, usize); 5] = [
+    (Work::Afresh(1), 1),
+    (Work::Kept(1), 1),
+    (Work::Kept(READERS), READERS),
+    (Work::Through(Decoded::Twice), 1),
+    (Work::Through(Decoded::Once), 1),
+];
+
+/// What is measured, side by side: each section has two sides, the slower first.
+const SIDES: [Side; 6] = [
+    Side::new("100 readers", "without the cache", Work::Afresh(READERS), AIM_FAN_OUT),
+    Side::new("100 readers", "with the cache", Work::Kept(READERS), &[]),
+    Side::new("one reader", "without the cache", Work::Afresh(1), &[]),
+    Side::new("one reader", "with the cache", Work::Kept(1), &[]),
+    Side::new("received, one reader", "decoded twice", Work::Through(Decoded::Twice), &[]),
+    Side::new("received, one reader", "decoded once", Work::Through(Decoded::Once), &[]),
+];
+
+struct Side {
+    section: &'static str,
+    name: &'static str,
+    work: Work,
+    /// What the ratio of the section should be.
+    aims: &'static [Aim],
+}
 
 /// For how many readers a document is written, with or without the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Work {
     Afresh(usize),
     Kept(usize),
+    /// It is received before, and written for one.
+    Through(Decoded),
+}
+
+/// How often a document is decoded that is received and translated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Decoded {
+    Once,
+    Twice,
 }
 
 /// A stored document and what it is written with.
@@ -54,17 +89,26 @@ struct Bus {
     place: Seq,
 }
 
+impl Side {
+    const fn new(section: &'static str, name: &'static str, work: Work, aims: &'static [Aim]) -> Self {
+        Side { section, name, work, aims }
+    }
+}
+
 impl Work {
     fn name(self) -> String {
         match self {
             Work::Afresh(readers) => format!("afresh-{readers}"),
             Work::Kept(readers) => format!("kept-{readers}"),
+            Work::Through(Decoded::Once) => "decoded-once".to_owned(),
+            Work::Through(Decoded::Twice) => "decoded-twice".to_owned(),
         }
     }
 
     fn readers(self) -> usize {
         match self {
             Work::Afresh(readers) | Work::Kept(readers) => readers,
+            Work::Through(_) => 1,
         }
     }
 }
@@ -94,15 +138,30 @@ impl Bus {
     }
 
     fn write(&self, work: Work) -> anyhow::Result<Outgoing> {
-        let lexicons = dialect_comms::catalog();
-        let reading =
-            Reading { names: &self.names, seal: &self.seal, limits: Limits::DOCUMENT, trace: None, lexicons };
-        let body = black_box(&self.body[..]);
-        let stored = Stored { body, place: Some(self.place), came: self.came, attempt: 1, instead: None };
+        let (body, reading) = (black_box(&self.body[..]), self.reading());
         Ok(match work {
-            Work::Afresh(_) => gateway::write(stored, Some(Name::Wire), reading)?,
-            Work::Kept(_) => self.cache.write(stored, Some(Name::Wire), reading)?,
+            Work::Afresh(_) => gateway::write(self.stored(body), Some(Name::Wire), reading)?,
+            Work::Kept(_) => self.cache.write(self.stored(body), Some(Name::Wire), reading)?,
+            Work::Through(decoded) => {
+                let document = Envelope::open(body).context("no envelope")?.document;
+                let mut submission = gateway::receive(document, Some(Name::Bus), reading)?;
+                match decoded {
+                    Decoded::Once => self.cache.keep_decoded(&mut submission),
+                    Decoded::Twice => {}
+                }
+                let body = &submission.accept.body;
+                self.cache.write(self.stored(body), Some(Name::Wire), reading)?
+            }
         })
+    }
+
+    fn reading(&self) -> Reading<'_> {
+        let lexicons = dialect_comms::catalog();
+        Reading { names: &self.names, seal: &self.seal, limits: Limits::DOCUMENT, trace: None, lexicons }
+    }
+
+    fn stored<'b>(&self, body: &'b [u8]) -> Stored<'b> {
+        Stored { body, place: Some(self.place), came: self.came, attempt: 1, instead: None }
     }
 
     /// Checks that both sides give the same, the first time and every time after it.
@@ -112,6 +171,11 @@ impl Bus {
         for _ in 0..3 {
             ensure!(self.write(Work::Kept(1))? == afresh, "the cache gives another document");
         }
+        self.place = Seq(self.place.0 + 1);
+        ensure!(
+            self.write(Work::Through(Decoded::Once))? == afresh,
+            "what was decoded gives another document"
+        );
         Ok(())
     }
 }
@@ -131,11 +195,10 @@ fn smoke(options: &Options) -> anyhow::Result<Outcome> {
 fn find(options: &Options, pace: Pace) -> anyhow::Result<Sheet> {
     let mut bus = Bus::new()?;
     bus.check()?;
-    let works = [Work::Afresh(READERS), Work::Kept(READERS), Work::Afresh(1), Work::Kept(1)];
-    let mut timings: [Vec<Timing>; 4] = Default::default();
+    let mut timings: Vec<(Work, Vec<Timing>)> = SIDES.iter().map(|side| (side.work, Vec::new())).collect();
     for round in 1..=options.rounds {
         progress(format_args!("round {round} of {}", options.rounds));
-        for (work, timings) in works.iter().zip(&mut timings) {
+        for (work, timings) in &mut timings {
             timings.push(figures::quietest(|| bus.run(*work, pace))?);
         }
     }
@@ -144,26 +207,20 @@ fn find(options: &Options, pace: Pace) -> anyhow::Result<Sheet> {
         options.rounds,
         options.duration.as_millis()
     )]);
-    let [afresh, kept, afresh_one, kept_one] = &timings;
-    let ratio = |kept, afresh| Series::ratio_by(kept, afresh, Timing::ns_per_record);
-    let ns = |timings: &[Timing]| Series::by(timings, Timing::ns_per_record);
-    sheet.add(
-        "100 readers",
-        vec![
-            Finding::new("without the cache / with it", "", ratio(kept, afresh)).aiming(AIM_FAN_OUT),
-            Finding::new("without the cache", "ns/reader", ns(afresh)),
-            Finding::new("with the cache", "ns/reader", ns(kept)),
-        ],
-    );
-    sheet.add(
-        "one reader",
-        vec![
-            Finding::new("without the cache / with it", "", ratio(kept_one, afresh_one)),
-            Finding::new("without the cache", "ns/reader", ns(afresh_one)),
-            Finding::new("with the cache", "ns/reader", ns(kept_one)),
-        ],
-    );
-    sheet.watch(timings.into_iter().flatten());
+    for (sides, timings) in SIDES.chunks(2).zip(timings.chunks(2)) {
+        let ([before, now], [(_, slow), (_, fast)]) = (sides, timings) else { continue };
+        let ratio = Series::ratio_by(fast, slow, Timing::ns_per_record);
+        let ns = |timings: &[Timing]| Series::by(timings, Timing::ns_per_record);
+        sheet.add(
+            before.section,
+            vec![
+                Finding::new(format!("{} / {}", before.name, now.name), "", ratio).aiming(before.aims),
+                Finding::new(before.name, "ns/reader", ns(slow)),
+                Finding::new(now.name, "ns/reader", ns(fast)),
+            ],
+        );
+    }
+    sheet.watch(timings.into_iter().flat_map(|(_, timings)| timings));
     Ok(sheet)
 }
 

@@ -18,7 +18,8 @@ use crate::lexicons::Lexicons;
 use crate::pollers::{self, Pollers};
 use crate::{
     Code, Connections, Denied, Directory, Listed, OpenConnection, Outgoing, OutgoingError, Principal,
-    Problem, RateLimits, Rates, Reading, SealKey, Stored, Token, TokenHash, TranslationCache, Who, card,
+    Problem, RateLimits, Rates, Reading, SealKey, Stored, Submission, Token, TokenHash, TranslationCache,
+    Who, card,
 };
 
 /// How long the history is waited for when only it can answer.
@@ -456,6 +457,29 @@ impl Hub {
     /// Writes a stored document in a language, or in its own, from the translations that are kept where one fits.
     pub fn write(&self, stored: Stored<'_>, wanted: Option<Name>) -> Result<Outgoing, OutgoingError> {
         self.reading(|reading| self.inner.translations.write(stored, wanted, reading))
+    }
+
+    /// Keeps what a document said for its first translation, if it may have readers of another dialect.
+    pub(crate) fn keep_decoded(&self, submission: &mut Submission) {
+        if submission.decoded.is_none() {
+            return;
+        }
+        let directory = self.directory();
+        let is_read_elsewhere = submission.accept.to.iter().any(|to| match to {
+            Address::Agent(agent) => {
+                directory.find(agent.as_str()).is_some_and(|(_, listed)| listed.dialect != submission.dialect)
+            }
+            Address::Session { .. }
+            | Address::Role(_)
+            | Address::Topic(_)
+            | Address::Channel(_)
+            | Address::All => true,
+        });
+        if is_read_elsewhere {
+            self.inner.translations.keep_decoded(submission);
+        } else {
+            submission.decoded = None;
+        }
     }
 
     /// Translates a large document on a thread that may block, after those that are translated already. Nothing if

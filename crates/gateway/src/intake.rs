@@ -1,5 +1,6 @@
 //! Documents coming in: bytes of any dialect to what the broker needs to accept them.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use broker::{Accept, AgentKey, Fingerprint, Identity, Time, WithRecipients};
@@ -9,8 +10,9 @@ use message::{
     Address, AgentRef, Envelope, Guarantee, Kind, Message, Mode, Origin, Reference, Skimmed, TaskId,
     ThreadId, Timestamp, Warning,
 };
-use translate::{Carry, Options, Reports};
+use translate::{Carry, Options, Reports, Source};
 
+use crate::source_cache::Decoded;
 use crate::work::{intent_of, speaks_of_work};
 use crate::{SealKey, Submission, fingerprint, lexicons, state, vitals};
 
@@ -111,6 +113,7 @@ fn read(bytes: &[u8], value: Value<'_>, name: Name, reading: Reading<'_>) -> Res
     let language = translate::dialect(name);
     let fingerprint = fingerprint::of_document(name, &value, bytes);
     let figures = vitals::figures(name, &value);
+    let version = value.as_object().and_then(|document| language.version(document));
     let decoded = language
         .decode_owned(value, reading.names)
         .map_err(|errors| IntakeError::Invalid { dialect: name, errors: errors.into_kept() })?;
@@ -122,7 +125,10 @@ fn read(bytes: &[u8], value: Value<'_>, name: Name, reading: Reading<'_>) -> Res
     let (intent, sign) = (intent_of(&message), vitals::sign(name, &message, figures));
     let is_update = name == Name::Coord && message.kind == Kind::StateSync;
     let update = message.data.as_ref().filter(|_| is_update).and_then(state::change_of).map(Box::new);
-    let mut submission = submission(name, message, decoded.routing, fingerprint, (bytes, reading.trace));
+    let routed = message.routed();
+    let mut submission = submission(name, routed, decoded.routing, fingerprint, (bytes, reading.trace));
+    let source = Source { message, version };
+    submission.decoded = Some(Arc::new(Decoded { source, names: reading.names.revision() }));
     submission.warnings = decoded.warnings.into_kept().into_iter().map(Warning::from).collect();
     let accept = &mut submission.accept;
     (accept.intent, accept.sign, accept.update) = (intent, sign, update);
@@ -262,7 +268,8 @@ fn submission(
         update: None,
         with_recipients: WithRecipients::Never,
     };
-    Submission { accept: Box::new(accept), dialect, sender, native_id, warnings: Vec::new() }
+    let accept = Box::new(accept);
+    Submission { accept, dialect, sender, native_id, warnings: Vec::new(), decoded: None }
 }
 
 /// Returns to whom a message goes on the bus, where that is not to whom it says.

@@ -33,6 +33,7 @@ pub mod repo;
 mod request;
 mod seal;
 pub mod socket;
+mod source_cache;
 pub mod state;
 mod submission;
 pub mod tasks;

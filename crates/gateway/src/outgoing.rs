@@ -1,10 +1,13 @@
 //! Documents going out: what the broker hands out, in the language of whoever takes it.
 
+use std::sync::Arc;
+
 use dialect::{Name, Names};
 use json::{Limits, Value};
 use message::{Envelope, MessageId, Seq, Timestamp};
 use translate::{Carry, Failure, Options, Reports};
 
+use crate::source_cache::Decoded;
 use crate::{Reading, letters};
 
 /// A document as its recipient gets it.
@@ -80,6 +83,16 @@ pub fn write(
     wanted: Option<Name>,
     reading: Reading<'_>,
 ) -> Result<Outgoing, OutgoingError> {
+    write_from(stored, wanted, reading, || None)
+}
+
+/// Writes what the log holds as [`write`] does, from what was decoded with the same names if that is at hand.
+pub(crate) fn write_from(
+    stored: Stored<'_>,
+    wanted: Option<Name>,
+    reading: Reading<'_>,
+    decoded: impl FnOnce() -> Option<Arc<Decoded>>,
+) -> Result<Outgoing, OutgoingError> {
     let envelope = Envelope::open(stored.body).ok_or(OutgoingError::Stored)?;
     let wanted = wanted.unwrap_or(envelope.dialect);
     let text = std::str::from_utf8(envelope.document).map_err(|_| OutgoingError::Stored)?;
@@ -100,9 +113,16 @@ pub fn write(
         came: Some(stored.came),
         to: went.as_deref(),
     };
-    let translated = translate::translate(text, envelope.dialect, wanted, &options)
-        .map_err(|source| OutgoingError::Untranslatable { to: wanted, source })?;
-    Ok(Outgoing { dialect: wanted, text: translated.text })
+    // What was decoded is the document as it was stored.
+    let decoded = if told.is_none() { decoded() } else { None };
+    let text = match decoded {
+        Some(decoded) => {
+            translate::translate_decoded(text, &decoded.source, envelope.dialect, wanted, &options)
+        }
+        None => translate::translate(text, envelope.dialect, wanted, &options).map(|it| it.text),
+    };
+    let text = text.map_err(|source| OutgoingError::Untranslatable { to: wanted, source })?;
+    Ok(Outgoing { dialect: wanted, text })
 }
 
 /// Characters of a summary at most.

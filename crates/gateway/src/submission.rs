@@ -2,6 +2,8 @@
 //!
 //! Everything that does not need the state is done before: reading, checking, finding out who sends it.
 
+use std::sync::Arc;
+
 use broker::{Accept, AgentKey, Blocker, Command, Identity, Receipted, Sign, WithRecipients};
 use dialect::Name;
 use json::Value;
@@ -11,6 +13,7 @@ use message::{
 };
 
 use crate::intake::{self, is_for_the_bus};
+use crate::source_cache::Decoded;
 use crate::{Asking, Code, Hub, Principal, Problem, Reading, receive};
 
 /// A document that was read: the message that the broker is to accept, and what its receipt says.
@@ -26,6 +29,8 @@ pub struct Submission {
     pub native_id: Option<NativeId>,
     /// What was odd about it.
     pub warnings: Vec<Warning>,
+    /// What it says, if it was decoded.
+    pub(crate) decoded: Option<Arc<Decoded>>,
 }
 
 /// What a receipt says of the document itself.
@@ -78,6 +83,7 @@ impl Submission {
         let from = sender(hub, principal, &submission)?;
         submission.set_sender(hub, from);
         submission.ask(asking);
+        hub.keep_decoded(&mut submission);
         Ok(submission)
     }
 

@@ -2,7 +2,8 @@
 //!
 //! A translation is the same for all who read the dialect, so a message to many is translated once for each dialect.
 //! The key holds everything else on which the text depends. An event of the log never changes, so the place of a body
-//! stands for its bytes: an amended message has another place.
+//! stands for its bytes: an amended message has another place. Its first translation starts from what was decoded when
+//! it came in, if that is still at hand.
 
 use std::collections::{HashMap, VecDeque};
 use std::mem::size_of;
@@ -12,10 +13,13 @@ use dialect::{Name, Names};
 use message::{Envelope, Seq, Timestamp};
 
 use crate::outgoing::{self, Change};
-use crate::{Outgoing, OutgoingError, Reading, Stored};
+use crate::source_cache::SourceCache;
+use crate::{Outgoing, OutgoingError, Reading, Stored, Submission};
 
 /// Bytes of a translation that is kept, at most.
 const TEXT_BYTES_MAX: usize = 1 << 20;
+/// The part of all bytes that is for documents as they were decoded.
+const SOURCES_SHARE: usize = 4;
 /// What an entry takes beside its text: its key in the table and in the queue, the pointer, the counters.
 const ENTRY_BYTES: usize = 2 * size_of::<Key>() + 4 * size_of::<usize>();
 
@@ -23,6 +27,7 @@ const ENTRY_BYTES: usize = 2 * size_of::<Key>() + 4 * size_of::<usize>();
 pub struct TranslationCache {
     bytes_max: usize,
     state: RwLock<State>,
+    sources: SourceCache,
 }
 
 #[derive(Default)]
@@ -51,7 +56,12 @@ struct Key {
 impl TranslationCache {
     /// Makes an empty cache for so many bytes.
     pub fn new(bytes_max: usize) -> Self {
-        TranslationCache { bytes_max, state: RwLock::default() }
+        let sources = bytes_max / SOURCES_SHARE;
+        TranslationCache {
+            bytes_max: bytes_max - sources,
+            state: RwLock::default(),
+            sources: SourceCache::new(sources),
+        }
     }
 
     /// Writes a stored document in a language as [`crate::write`] does, from what is kept where that fits.
@@ -69,16 +79,29 @@ impl TranslationCache {
         {
             return Ok(Outgoing { dialect: key.to, text: (*text).to_owned() });
         }
-        let outgoing = outgoing::write(stored, wanted, reading)?;
+        let decoded = || self.sources.get(stored.body, reading.names.revision());
+        let outgoing = outgoing::write_from(stored, wanted, reading, decoded)?;
         if let Some(key) = key {
             self.add(key, &outgoing.text);
         }
         Ok(outgoing)
     }
 
-    /// Returns how many bytes are kept.
+    /// Keeps what a document said when it came in, for its first translation.
+    pub fn keep_decoded(&self, submission: &mut Submission) {
+        if let Some(decoded) = submission.decoded.take() {
+            self.sources.add(&submission.accept.body, decoded);
+        }
+    }
+
+    /// Returns how many bytes of translations are kept.
     pub fn bytes(&self) -> usize {
         self.state.read().unwrap_or_else(PoisonError::into_inner).bytes
+    }
+
+    #[cfg(test)]
+    pub(crate) fn sources(&self) -> &SourceCache {
+        &self.sources
     }
 
     fn get(&self, key: &Key) -> Option<Arc<str>> {

@@ -86,6 +86,26 @@ pub struct Message {
 }
 
 impl Message {
+    /// Copies what it is routed by, without what it says.
+    pub fn routed(&self) -> Message {
+        Message {
+            id: self.id,
+            native_id: self.native_id.clone(),
+            thread: self.thread.clone(),
+            reply_to: self.reply_to.clone(),
+            correlation: self.correlation.clone(),
+            task: self.task.clone(),
+            priority: self.priority,
+            severity: self.severity,
+            created: self.created.clone(),
+            expires: self.expires.clone(),
+            deadline: self.deadline.clone(),
+            delivery: self.delivery.clone(),
+            status: self.status,
+            ..Message::new(self.kind, self.from.clone(), self.to.clone())
+        }
+    }
+
     /// Lets go of what it says, and keeps what it is routed by.
     pub fn let_content_go(&mut self) {
         (self.title, self.text, self.code, self.schema, self.mime) = (None, None, None, None, None);

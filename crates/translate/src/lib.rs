@@ -22,7 +22,9 @@ use json::Value;
 
 pub use convoke::Convoke;
 pub use report::Report;
-pub use translation::{Carry, Failure, Options, Reports, Translation, translate, translate_parsed};
+pub use translation::{
+    Carry, Failure, Options, Reports, Source, Translation, translate, translate_decoded, translate_parsed,
+};
 
 /// Returns the dialect of that name.
 pub fn dialect(name: Name) -> &'static dyn Dialect {

@@ -58,6 +58,15 @@ pub struct Translation {
     pub warnings: Vec<Finding>,
 }
 
+/// A document that was decoded, with what else its translation says of it.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// What the document says.
+    pub message: Message,
+    /// The version of the dialect that it states.
+    pub version: Option<String>,
+}
+
 /// Why a document cannot be translated.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Failure {
@@ -99,6 +108,27 @@ pub fn translate_parsed(
         return Ok(Translation { text: text.to_owned(), report: job.unchanged(), warnings: Vec::new() });
     }
     job.run()
+}
+
+/// Translates a document that was decoded with the same names, into another dialect. An origin inside of it is data, as
+/// it is when none is believed; nothing is reported.
+pub fn translate_decoded(
+    text: &str,
+    source: &Source,
+    from: Name,
+    to: Name,
+    options: &Options<'_>,
+) -> Result<String, Failure> {
+    let target = Target { from, to, options };
+    target.finish(target.write(&source.message), source.version.clone(), text)
+}
+
+/// In which dialect a message is written, and how.
+#[derive(Clone, Copy)]
+struct Target<'t> {
+    from: Name,
+    to: Name,
+    options: &'t Options<'t>,
 }
 
 #[derive(Clone, Copy)]
@@ -205,20 +235,6 @@ impl Job<'_> {
         target
     }
 
-    fn write(&self, message: &Message) -> Written {
-        let came = self.options.came.filter(|_| message.created.is_none());
-        let told = (came.is_some() || self.options.to.is_some()).then(|| {
-            let mut told = message.clone();
-            told.created = told.created.or(came.map(WrittenTimestamp::from));
-            told.to = self.options.to.map_or(told.to, <[Address]>::to_vec);
-            told
-        });
-        let message = told.as_ref().unwrap_or(message);
-        let Encoded { document, links, invented } =
-            crate::dialect(self.to).encode(message, self.options.names);
-        Written { target: Value::Object(document), links, invented }
-    }
-
     fn report(&self, source: &Value<'_>, decoded: &[Link], written: &Written) -> Option<Report> {
         if self.options.reports == Reports::Unwanted {
             return None;
@@ -233,12 +249,44 @@ impl Job<'_> {
         (self.options.reports == Reports::Wanted).then(|| Report::unchanged(self.source))
     }
 
-    /// Puts the origin into a document and writes it, if it can be read again.
+    fn target(&self) -> Target<'_> {
+        Target { from: self.from, to: self.to, options: self.options }
+    }
+
+    fn write(&self, message: &Message) -> Written {
+        self.target().write(message)
+    }
+
     fn finish(&self, written: Written, origin_text: &str) -> Result<String, Failure> {
+        let version = self.source.as_object().and_then(|source| crate::dialect(self.from).version(source));
+        self.target().finish(written, version, origin_text)
+    }
+}
+
+impl Target<'_> {
+    fn write(&self, message: &Message) -> Written {
+        let came = self.options.came.filter(|_| message.created.is_none());
+        let told = (came.is_some() || self.options.to.is_some()).then(|| {
+            let mut told = message.clone();
+            told.created = told.created.or(came.map(WrittenTimestamp::from));
+            told.to = self.options.to.map_or(told.to, <[Address]>::to_vec);
+            told
+        });
+        let message = told.as_ref().unwrap_or(message);
+        let Encoded { document, links, invented } =
+            crate::dialect(self.to).encode(message, self.options.names);
+        Written { target: Value::Object(document), links, invented }
+    }
+
+    /// Puts the origin into a document and writes it, if it can be read again.
+    fn finish(
+        &self,
+        written: Written,
+        version: Option<String>,
+        origin_text: &str,
+    ) -> Result<String, Failure> {
         let mut target = written.target;
         if self.options.carry == Carry::Origin {
-            let version =
-                self.source.as_object().and_then(|source| crate::dialect(self.from).version(source));
             let mut origin = Origin::of(self.from, version, origin_text.to_owned());
             origin.copy = Some(digest(&target, self.to));
             origin.seal = self.options.seals.map(|seal| seal(&origin));

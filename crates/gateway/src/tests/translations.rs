@@ -2,7 +2,7 @@
 
 use broker::{AgentKey, Time};
 use dialect::Name;
-use json::{Limits, Value};
+use json::Limits;
 use message::{AgentName, Envelope, Seq};
 use proptest::prelude::*;
 
@@ -72,8 +72,8 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A document of any dialect, as the log holds it.
-fn stored_body() -> impl Strategy<Value = Vec<u8>> {
+/// A document of any dialect.
+fn any_document() -> impl Strategy<Value = (Name, String)> {
     use testkit::generate::{bus, channel, comms, convoke, coord, wire};
     let document = |name: Name| match name {
         Name::Comms => comms::document().boxed(),
@@ -83,9 +83,24 @@ fn stored_body() -> impl Strategy<Value = Vec<u8>> {
         Name::Wire => wire::document().boxed(),
         Name::Convoke => convoke::document().boxed(),
     };
-    let seal = |name, document: Value<'_>| Envelope::seal(name, None, document.to_json().as_bytes());
     proptest::sample::select(Name::ALL)
-        .prop_flat_map(move |name| document(name).prop_map(move |document| seal(name, document)))
+        .prop_flat_map(move |name| document(name).prop_map(move |document| (name, document.to_json())))
+}
+
+/// A document of any dialect, as the log holds it.
+fn stored_body() -> impl Strategy<Value = Vec<u8>> {
+    any_document().prop_map(|(name, text)| Envelope::seal(name, None, text.as_bytes()))
+}
+
+/// The same document written for everybody, from what was decoded and from the text.
+fn check_all(bus: &Bus, cache: &TranslationCache, body: &[u8], place: u64) {
+    for to in Name::ALL {
+        for (attempt, instead) in [(1, None), (2, None), (1, Some("bob"))] {
+            let stored = Stored { attempt, instead, ..at(body, place) };
+            let afresh = crate::write(stored, Some(*to), bus.reading());
+            assert_eq!(cache.write(stored, Some(*to), bus.reading()).ok(), afresh.ok(), "to {to}");
+        }
+    }
 }
 
 proptest! {
@@ -120,6 +135,23 @@ proptest! {
             }
             prop_assert!(cache.bytes() <= bytes_max);
         }
+    }
+
+    #[test]
+    fn what_was_decoded_gives_the_same_translations((name, document) in any_document()) {
+        let (mut bus, cache) = (Bus::new(), TranslationCache::new(1 << 20));
+        bus.register(0, Some(1));
+        let received = crate::receive(document.as_bytes(), Some(name), bus.reading());
+        prop_assume!(received.is_ok());
+        let mut submission = received.unwrap();
+        cache.keep_decoded(&mut submission);
+        let body = submission.accept.body.clone();
+        check_all(&bus, &cache, &body, 1);
+        bus.register(1, Some(2));
+        check_all(&bus, &cache, &body, 2);
+        // A body that was changed after it was decoded is not the one that was kept.
+        submission.pass_to(vec!["cid".parse().unwrap()]);
+        check_all(&bus, &cache, &submission.accept.body, 3);
     }
 }
 
@@ -200,7 +232,7 @@ fn the_oldest_translations_go_first_and_large_ones_are_not_kept() {
     assert_eq!(cache.bytes(), 0);
     bus.write(&cache, at(&small, 2), Name::Wire);
     let one = cache.bytes();
-    let cache = TranslationCache::new(one * 5 / 2);
+    let cache = TranslationCache::new(one * 10 / 3);
     let other = body("other");
     for place in 1..=3 {
         bus.write(&cache, at(&small, place), Name::Wire);
@@ -208,4 +240,27 @@ fn the_oldest_translations_go_first_and_large_ones_are_not_kept() {
     assert_eq!(cache.bytes(), 2 * one);
     let is_kept = |place| bus.write(&cache, at(&other, place), Name::Wire).text.contains("small");
     assert_eq!([3, 2, 1].map(is_kept), [true, true, false]);
+}
+
+#[test]
+fn a_decoded_document_is_found_by_the_memory_of_its_body_and_the_names() {
+    let (mut bus, cache) = (Bus::new(), TranslationCache::new(64 << 10));
+    let document = testkit::read(&testkit::root().join("crates/bench/corpus/dialects/bus.json"));
+    let receive = |bus: &Bus| crate::receive(document.as_bytes(), Some(Name::Bus), bus.reading()).unwrap();
+    let sources = cache.sources();
+    let mut first = receive(&bus);
+    cache.keep_decoded(&mut first);
+    let body = first.accept.body.clone();
+    let names = bus.directory.names().revision();
+    assert!(sources.get(&body, names).is_some());
+    assert!(sources.get(&body.to_vec(), names).is_none(), "the same bytes elsewhere");
+    assert!(sources.get(&body[1..], names).is_none());
+    bus.register(0, None);
+    assert!(sources.get(&body, bus.directory.names().revision()).is_none(), "other names");
+    let one = sources.bytes();
+    for _ in 0..20 {
+        cache.keep_decoded(&mut receive(&bus));
+        assert!(sources.bytes() <= 16 << 10);
+    }
+    assert!(sources.bytes() >= one && sources.get(&body, names).is_none(), "the oldest went");
 }
