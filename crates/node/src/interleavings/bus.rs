@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use broker::{At, Broker, Command, Random, Register, Retention, Time};
 use log::{Batch, Log as _, LogSyncer, MemDisk, Options, SegmentLog, Snapshots as _, Syncer as _};
-use message::{AgentName, Dialect, Seq};
+use message::{AgentName, Seq};
 use shuttle::rand::Rng;
 use tokio::sync::{oneshot, watch};
 
@@ -131,12 +131,8 @@ impl Bus {
 
     fn push_write(&self, size: Size, reply: oneshot::Sender<Vec<Executed>>) -> Option<()> {
         let name = format!("agent-{}", self.names.fetch_add(1, Ordering::Relaxed));
-        let register = Register {
-            name: name.parse::<AgentName>().unwrap(),
-            aliases: Vec::new(),
-            dialect: Dialect::Convoke,
-            profile: vec![b'x'; if size == Size::Large { LARGE_BYTES } else { 1 }],
-        };
+        let profile = vec![b'x'; if size == Size::Large { LARGE_BYTES } else { 1 }];
+        let register = Register { profile, ..Register::of(name.parse::<AgentName>().unwrap()) };
         let commands = vec![Command::Register(Box::new(register))];
         let reply = ReplyTo::Caller { reply, permit: None };
         self.shared.queue.push(Job::Execute { commands, reply }).ok()
