@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, bail, ensure};
 use broker::{AgentKey, Broker, Command, Context, Effects, Event, Register, Reply, Retention, Take, Time};
-use message::{DeliveryId, Dialect, Seq};
+use message::{DeliveryId, Seq};
 
 use super::load::{Crowd, Dice, Load, Tasks, settings};
 use crate::figures::{self, Pace, Timing};
@@ -46,8 +46,8 @@ impl Bus {
         let mut agents = Vec::new();
         for name in load.names() {
             let mut context = Context { now: START, wall: START, random: &mut random };
-            let (name, aliases, profile) = (name.clone(), Vec::new(), b"{}".to_vec());
-            let register = Register { name, aliases, dialect: Dialect::Convoke, profile };
+            let profile = b"{}".to_vec();
+            let register = Register { profile, ..Register::of(name.clone()) };
             let command = Command::Register(Box::new(register));
             let reply = broker.execute(&mut context, &command, &mut effects, write)?;
             let Reply::Agent(agent) = reply else { bail!("registering gave {reply:?}") };

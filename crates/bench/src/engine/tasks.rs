@@ -4,7 +4,7 @@ use anyhow::{Context as _, bail};
 use broker::{
     Accept, AgentKey, Broker, Command, Context, Effects, Fingerprint, Identity, Register, Reply, Time,
 };
-use message::{Address, AgentName, Dialect, Kind};
+use message::{Address, AgentName, Kind};
 use serde_json::{Value, json};
 
 use super::load::{Dice, settings};
@@ -63,8 +63,8 @@ impl Workshop {
     }
 
     fn register(&mut self, name: &AgentName) -> anyhow::Result<()> {
-        let (aliases, profile) = (Vec::new(), b"{}".to_vec());
-        let register = Register { name: name.clone(), aliases, dialect: Dialect::Convoke, profile };
+        let profile = b"{}".to_vec();
+        let register = Register { profile, ..Register::of(name.clone()) };
         let Reply::Agent(agent) = self.execute(&Command::Register(Box::new(register)))? else {
             bail!("{name} is not registered")
         };
