@@ -39,6 +39,15 @@ fn instructions(area: &str, what: &str, passes: u64, profile: &Path) -> anyhow::
     total(&text).with_context(|| format!("{} has no total", profile.display()))
 }
 
+/// A command that counts the instructions of the program whose name and arguments follow, each thread's in a file of its
+/// own.
+pub(crate) fn counting(profile: &Path) -> Command {
+    let mut command = Command::new("valgrind");
+    command.args(["--tool=callgrind", "--quiet", "--separate-threads=yes"]);
+    command.arg(format!("--callgrind-out-file={}", profile.display()));
+    command
+}
+
 /// The sum that callgrind writes at the end of its profile.
 pub(crate) fn total(profile: &str) -> Option<u64> {
     let line = profile.lines().rev().find_map(|line| line.strip_prefix("totals: "))?;

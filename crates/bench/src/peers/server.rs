@@ -14,11 +14,14 @@ use super::document::{AGENTS, agent, agent_did};
 use super::tools::Tools;
 use super::{bare, http, nats, redis};
 use crate::engine::memory::resident;
+use crate::valgrind;
 
+/// Name with which the files begin that callgrind writes, one for each thread.
+const PROFILE: &str = "callgrind.out";
 /// Accounts at a PDS, one for each connection.
 pub(crate) const PDS_ACCOUNTS: usize = 16;
 /// How long a server may take until it answers.
-const READY_MAX: Duration = Duration::from_secs(20);
+const READY_MAX: Duration = Duration::from_secs(60);
 /// How often it is asked whether it is ready.
 const ASK_EVERY: Duration = Duration::from_micros(250);
 /// A folder that has not grown for so long grows no more by itself.
@@ -39,6 +42,8 @@ pub(crate) enum Kind {
     RedisEverysec,
     /// The real binary.
     Ours,
+    /// The real binary under callgrind, which counts its instructions, each thread's apart.
+    OursCounted,
     /// The reference PDS, which syncs four times for a record before it answers.
     Pds,
     /// No server at all: a file that is written and synced before one byte goes back.
@@ -82,7 +87,8 @@ impl Server {
                 return Ok(server);
             }
             Kind::Pds => return server.start_pds(),
-            Kind::NatsAlways | Kind::NatsDefault | Kind::RedisAlways | Kind::RedisEverysec | Kind::Ours => {}
+            Kind::NatsAlways | Kind::NatsDefault | Kind::RedisAlways | Kind::RedisEverysec => {}
+            Kind::Ours | Kind::OursCounted => {}
         }
         let mut command = command(kind, tools, address, &server.folder)?;
         let said = File::create(server.folder.join("said.txt"))?;
@@ -126,7 +132,7 @@ impl Server {
             let answer = match self.kind {
                 Kind::NatsAlways | Kind::NatsDefault => nats::greet(self.address),
                 Kind::RedisAlways | Kind::RedisEverysec => redis::greet(self.address),
-                Kind::Ours => http::greet(self.address),
+                Kind::Ours | Kind::OursCounted => http::greet(self.address),
                 Kind::Pds | Kind::Bare => Ok(()),
             };
             let Err(error) = answer else { return Ok(()) };
@@ -143,7 +149,7 @@ impl Server {
         match self.kind {
             Kind::NatsAlways | Kind::NatsDefault => nats::make_stream(self.address),
             Kind::RedisAlways | Kind::RedisEverysec => redis::make_stream(self.address),
-            Kind::Ours => {
+            Kind::Ours | Kind::OursCounted => {
                 self.make_agents()?;
                 self.wait_until_settled()
             }
@@ -198,6 +204,22 @@ impl Server {
         self.child.as_ref().map(Child::id).or_else(|| self.pds.as_ref().map(Pds::id))
     }
 
+    /// Asks the server to stop, waits until it has, and returns the profile that callgrind wrote of each thread.
+    pub(crate) fn end_counted(mut self) -> anyhow::Result<Vec<String>> {
+        let mut child = self.child.take().context("nothing was started")?;
+        let mut kill = Command::new("kill");
+        kill.args(["-TERM", &child.id().to_string()]).status().context("starting kill")?;
+        child.wait().context("waiting for the server")?;
+        let mut profiles = Vec::new();
+        for entry in fs::read_dir(&self.folder).context("reading the server's folder")? {
+            let entry = entry?;
+            if entry.file_name().to_string_lossy().starts_with(PROFILE) {
+                profiles.push(fs::read_to_string(entry.path())?);
+            }
+        }
+        Ok(profiles)
+    }
+
     /// The last lines that the server wrote.
     fn said(&self) -> String {
         let text = fs::read_to_string(self.folder.join("said.txt")).unwrap_or_default();
@@ -226,6 +248,7 @@ impl Kind {
             Kind::RedisAlways => "Redis, synced",
             Kind::RedisEverysec => "Redis, synced every second",
             Kind::Ours => "ours",
+            Kind::OursCounted => "ours, counted",
             Kind::Pds => "PDS, synced",
             Kind::Bare => "bare file behind a socket",
         }
@@ -270,8 +293,19 @@ fn command(kind: Kind, tools: &Tools, address: SocketAddr, folder: &Path) -> any
             command.args(["up", "--listen", &address.to_string(), "--data"]).arg(folder);
             Ok(command)
         }
+        Kind::OursCounted => {
+            let mut command = valgrind::counting(&profile_of(folder));
+            command.arg(tools.ours.path());
+            command.args(["up", "--listen", &address.to_string(), "--data"]).arg(folder);
+            Ok(command)
+        }
         Kind::Pds | Kind::Bare => bail!("{} is no program", kind.title()),
     }
+}
+
+/// Where callgrind writes what it counts of a server.
+fn profile_of(folder: &Path) -> PathBuf {
+    folder.join(PROFILE)
 }
 
 /// The size of all files in a folder.

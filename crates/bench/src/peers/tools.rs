@@ -69,6 +69,10 @@ impl Program {
         Some(program)
     }
 
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     pub(crate) fn command(&self) -> Command {
         use std::os::unix::process::CommandExt;
         let mut command = Command::new(&self.path);
