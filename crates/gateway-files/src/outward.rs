@@ -154,7 +154,7 @@ fn sync(site: &Site, placed: &[Result<Placed, String>], outcomes: &mut [Outcome]
 
 fn placed(site: &Site, letter: &Letter) -> Result<Placed, String> {
     let (hub, delivery) = (&site.hub, &letter.delivery);
-    let body = hub.node().body(delivery.body).map_err(|error| error.to_string())?;
+    let body = hub.node().body_blocking(delivery.body).map_err(|error| error.to_string())?;
     let text = letters::document_blocking(hub, letter, &body, Name::Channel);
     let text = text.map_err(|error| error.to_string())?;
     let name = |agent| hub.name_of(agent).map(|name| name.to_string()).unwrap_or_default();

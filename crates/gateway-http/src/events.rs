@@ -109,7 +109,7 @@ impl Follower {
             let has_moved = found.upto > self.after;
             self.after = found.upto.max(self.after);
             if !found.list.is_empty() {
-                return Some(found.list.iter().map(|happening| self.text(happening)).collect());
+                return Some(self.texts(&found.list).await);
             }
             if has_moved {
                 continue;
@@ -130,17 +130,33 @@ impl Follower {
         }
     }
 
-    fn text(&self, happening: &Happening) -> String {
-        match happening {
-            Happening::Gap { first, last } => gap(*first, *last),
-            Happening::Happened(happened) => {
-                let (seq, name) = (happened.seq, happened.name.as_str());
-                format!("id: {seq}\nevent: {name}\ndata: {}\n\n", self.data(happened))
+    async fn texts(&self, happenings: &[Happening]) -> String {
+        let (mut texts, mut places) = (String::new(), Vec::new());
+        for happening in happenings {
+            if let Happening::Happened(happened) = happening {
+                places.extend(shown_body(happened));
             }
         }
+        let mut bodies = self.hub.node().body_reader(places);
+        for happening in happenings {
+            match happening {
+                Happening::Gap { first, last } => texts += &gap(*first, *last),
+                Happening::Happened(happened) => {
+                    let body = match shown_body(happened) {
+                        // What the log no longer has is empty.
+                        Some(_) => bodies.next().await.and_then(Result::ok).unwrap_or_default(),
+                        None => Bytes::new(),
+                    };
+                    let (seq, name) = (happened.seq, happened.name.as_str());
+                    let data = self.data(happened, &body);
+                    texts += &format!("id: {seq}\nevent: {name}\ndata: {data}\n\n");
+                }
+            }
+        }
+        texts
     }
 
-    fn data(&self, happened: &Happened) -> String {
+    fn data(&self, happened: &Happened, body: &[u8]) -> String {
         let mut answer = Answer::with_capacity(384)
             .number("seq", happened.seq.0)
             .text("at", &happened.at.to_string())
@@ -154,9 +170,8 @@ impl Follower {
                 .maybe("thread", row.thread.as_deref())
                 .maybe("task", row.task.as_deref())
                 .text("priority", row.priority.name());
-            if matches!(happened.name, Name::Accepted | Name::Amended) {
-                let body = self.hub.node().body(row.body).unwrap_or_default();
-                let said = self.hub.reading(|reading| gateway::said(&body, reading));
+            if shown_body(happened).is_some() {
+                let said = self.hub.reading(|reading| gateway::said(body, reading));
                 let head = said.as_deref().map(gateway::head);
                 answer = answer.text("dialect", row.dialect.name()).maybe("text", head.as_deref());
             }
@@ -171,6 +186,12 @@ impl Follower {
             .maybe("next_agent", happened.next_agent.as_deref())
             .end()
     }
+}
+
+/// Returns where the body lies whose beginning an event shows.
+fn shown_body(happened: &Happened) -> Option<Seq> {
+    let shows = matches!(happened.name, Name::Accepted | Name::Amended);
+    happened.row.as_ref().filter(|_| shows).map(|row| row.body)
 }
 
 /// Says that events are missing. It has no id, so that whoever resumes does so behind the last event that it has.

@@ -69,7 +69,7 @@ pub(crate) async fn take(caller: Caller, At(name): At<String>, body: Body) -> Re
     let dialect = fields.dialect("dialect")?.unwrap_or(agent.dialect);
     let mut letters = caller.hub.node().take(wishes, Duration::from_millis(wait_ms)).await?;
     let places: Vec<Seq> = letters.iter().map(|letter| letter.delivery.body).collect();
-    let bodies = letters::bodies(&caller.hub, &places)?;
+    let bodies = letters::bodies(&caller.hub, places).await?;
     let mut deliveries = Vec::with_capacity(letters.len());
     for (letter, body) in letters.drain(..).zip(&bodies) {
         deliveries.push(letters::delivery(&caller.hub, &letter, body, dialect, None).await?);

@@ -41,7 +41,7 @@ pub(crate) async fn document(
 ) -> Result<Response, Problem> {
     let wanted = Query(query.as_deref()).dialect()?;
     let found = find(&caller, &id).await?.view;
-    let body = letters::bodies(&caller.hub, &[found.body])?.pop().unwrap_or_default();
+    let body = letters::body(&caller.hub, found.body).await?;
     let stored = Stored::now(&body, found.id);
     let outgoing = caller.hub.reading(|reading| gateway::write(stored, wanted, reading))?;
     let headers = [(header::CONTENT_TYPE, "application/json"), (DIALECT, outgoing.dialect.name())];
@@ -73,7 +73,7 @@ pub(crate) async fn amend(
     let body = gateway::body(body)?;
     let found = find(&caller, &id).await?.view;
     let by = author(&caller.principal, &found)?;
-    let stored = letters::bodies(&caller.hub, &[found.body])?.pop().unwrap_or_default();
+    let stored = letters::body(&caller.hub, found.body).await?;
     let envelope = message::Envelope::open(&stored);
     let envelope = envelope.ok_or_else(|| Problem::new(Code::Stored, "the message cannot be read"))?;
     let before = envelope.dialect;
@@ -115,7 +115,8 @@ pub(crate) async fn current_receipt(caller: &Caller, id: &str) -> Result<Receipt
         }
     };
     let node = caller.hub.node();
-    let (record, body) = (node.record(view.accepted), node.body(view.body));
+    let record = node.record(view.accepted).await;
+    let body = node.body(view.body).await;
     let receipt = if letters::is_gone(&record) || letters::is_gone(&body) {
         let row = match row {
             Some(row) => Some(row),

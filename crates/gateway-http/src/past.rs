@@ -29,9 +29,9 @@ pub(crate) async fn list(caller: Caller, RawQuery(query): RawQuery) -> Result<Re
     let places: Vec<Seq> = rows.iter().map(|row| row.body).collect();
     // A message whose document was trimmed is shown without its words.
     let (mut messages, mut bytes_left) = (Vec::with_capacity(rows.len()), WORDS_BYTES_MAX);
-    let mut bodies = caller.hub.node().bodies_in_turn(&places);
+    let mut bodies = caller.hub.node().body_reader(places);
     for row in &rows {
-        let body = if bytes_left > 0 { bodies.next().and_then(Result::ok) } else { None };
+        let body = if bytes_left > 0 { bodies.next().await.and_then(Result::ok) } else { None };
         let body = body.unwrap_or_default();
         bytes_left = bytes_left.saturating_sub(body.len());
         messages.push(row_text(&caller.hub, row, &body, text.as_deref()));

@@ -25,7 +25,7 @@ pub(crate) async fn show(
 ) -> Result<Response, Problem> {
     let dialect = Query(query.as_deref()).dialect()?;
     let task = look(&caller, &id).await?;
-    Ok(gateway::json_text(StatusCode::OK, task.whole(&caller.hub, dialect)?))
+    Ok(gateway::json_text(StatusCode::OK, task.whole(&caller.hub, dialect).await?))
 }
 
 /// Claims a task, or the next one that the caller may have.
@@ -48,7 +48,7 @@ pub(crate) async fn claim(
     let answer = Answer::new();
     let answer = match claimed {
         Claimed::Claimed(task) => {
-            answer.text("outcome", "claimed").raw("task", &task.whole(&caller.hub, dialect)?)
+            answer.text("outcome", "claimed").raw("task", &task.whole(&caller.hub, dialect).await?)
         }
         Claimed::NoTasks => answer.text("outcome", "no_tasks").value("task", &Value::Null),
         Claimed::Missed { holder, detail } => answer

@@ -40,7 +40,7 @@ pub(crate) async fn show(
 /// Writes the brief as a wire; its pointer for those who may not read it, null where the log no longer has it.
 async fn brief(hub: &Hub, task: &TaskDetails, request: Option<(MessageId, Seq)>) -> Result<String, Problem> {
     let Some((id, place)) = request else { return Ok(pointer(task)) };
-    let read = hub.node().body(place);
+    let read = hub.node().body(place).await;
     if letters::is_gone(&read) {
         return Ok("null".to_owned());
     }

@@ -62,8 +62,9 @@ pub(crate) async fn page(caller: &Caller, name: &str, query: Query<'_>) -> Resul
     let (mut entries, mut bytes_left, mut last) = (Vec::with_capacity(posts.len()), BYTES_MAX, after);
     let places: Vec<Seq> = posts.iter().map(|post| post.row.body).collect();
     // What the log no longer has is empty.
-    let bodies = hub.node().bodies_in_turn(&places).map(Result::unwrap_or_default);
-    for (post, body) in posts.iter().zip(bodies) {
+    let mut bodies = hub.node().body_reader(places);
+    for post in &posts {
+        let body = bodies.next().await.and_then(Result::ok).unwrap_or_default();
         let entry = entry(hub, name, post, &body).await?;
         let bytes = entry.message.len() as u64;
         if !entries.is_empty() && bytes > bytes_left {

@@ -79,12 +79,15 @@ async fn may_read(visitor: &Visitor, repo: &Repo, blob: broker::Digest) -> Resul
         let page = ReferringRecords { repo: repo.key, blob, after, max: RECORDS_MAX };
         let records = visitor.hub.query(page).await?;
         let places: Vec<Seq> = records.iter().map(|record| record.body).collect();
-        let mut bodies = records.iter().zip(visitor.hub.node().bodies_in_turn(&places));
-        let is_readable = bodies.any(|(record, body)| {
-            body.is_ok_and(|body| visitor.may_read(repo.key, &record.collection, &body))
-        });
-        if is_readable || records.len() < RECORDS_MAX {
-            return Ok(is_readable);
+        let mut bodies = visitor.hub.node().body_reader(places);
+        for record in &records {
+            let Some(body) = bodies.next().await else { break };
+            if body.is_ok_and(|body| visitor.may_read(repo.key, &record.collection, &body)) {
+                return Ok(true);
+            }
+        }
+        if records.len() < RECORDS_MAX {
+            return Ok(false);
         }
         after = records.last().map(|last| (last.collection.clone(), last.key.clone()));
     }

@@ -45,7 +45,7 @@ pub(crate) async fn get(visitor: Visitor, RawQuery(query): RawQuery) -> Result<R
     if wanted.is_some_and(|wanted| wanted != found.cid) {
         return Err(missing());
     }
-    let body = letters::bodies(&visitor.hub, &[found.body])?.pop().unwrap_or_default();
+    let body = letters::body(&visitor.hub, found.body).await?;
     if !visitor.may_read(repo.key, &collection, &body) {
         return Err(missing());
     }
@@ -73,11 +73,13 @@ pub(crate) async fn list(visitor: Visitor, RawQuery(query): RawQuery) -> Result<
         let found = page.fetch(&visitor, &repo).await?;
         let is_last = found.len() < page.limit;
         let places: Vec<Seq> = found.iter().map(|record| record.body).collect();
-        for (record, body) in found.iter().zip(letters::bodies_in_turn(&visitor.hub, &places)) {
+        let mut bodies = visitor.hub.node().body_reader(places);
+        for record in &found {
             if records.len() == page.limit || bytes >= BYTES_MAX {
                 break;
             }
-            let body = body?;
+            let Some(body) = bodies.next().await else { break };
+            let body = body.map_err(letters::unreadable)?;
             looked += 1;
             last = Some(record.key.to_string());
             if visitor.may_read(repo.key, &page.collection, &body)

@@ -171,7 +171,7 @@ impl Follower {
         self.after = piece.upto;
         let mut events = &piece.events[..];
         while !events.is_empty() {
-            let (texts, count) = frames::write(&self.visitor, &self.wishes, events);
+            let (texts, count) = frames::write(&self.visitor, &self.wishes, events).await;
             self.write(&texts).await?;
             events = &events[count..];
         }

@@ -126,8 +126,11 @@ pub async fn shown(
     let places: Vec<Seq> = waiting.iter().map(|view| view.body).collect();
     let mut bytes_left = bytes_max;
     let mut shown = Vec::with_capacity(waiting.len());
-    for (view, body) in waiting.iter().zip(bodies_in_turn(hub, &places)) {
-        let outgoing = self::view(hub, (view.id, view.body), &body?, Some(to)).await?;
+    let mut bodies = hub.node().body_reader(places);
+    for view in waiting {
+        let Some(body) = bodies.next().await else { break };
+        let body = body.map_err(unreadable)?;
+        let outgoing = self::view(hub, (view.id, view.body), &body, Some(to)).await?;
         let bytes = outgoing.text.len() as u64;
         if !shown.is_empty() && bytes > bytes_left {
             break;
@@ -154,17 +157,14 @@ pub fn came(id: MessageId) -> Timestamp {
     Time(id.unix_millis().unwrap_or(0)).timestamp()
 }
 
-/// Reads bodies from the log.
-pub fn bodies(hub: &Hub, places: &[Seq]) -> Result<Vec<Bytes>, Problem> {
-    hub.node().bodies(places).map_err(unreadable)
+/// Reads a body from the log.
+pub async fn body(hub: &Hub, place: Seq) -> Result<Bytes, Problem> {
+    hub.node().body(place).await.map_err(unreadable)
 }
 
-/// Reads bodies from the log as they are asked for, few of them at a time.
-pub fn bodies_in_turn<'h>(
-    hub: &'h Hub,
-    places: &'h [Seq],
-) -> impl Iterator<Item = Result<Bytes, Problem>> + 'h {
-    hub.node().bodies_in_turn(places).map(|read| read.map_err(unreadable))
+/// Reads bodies from the log.
+pub async fn bodies(hub: &Hub, places: Vec<Seq>) -> Result<Vec<Bytes>, Problem> {
+    hub.node().bodies(places).await.map_err(unreadable)
 }
 
 /// Says that a document is no longer there, or that the log cannot be read; why, only the server's own log says.

@@ -126,7 +126,7 @@ impl Hub {
                 break;
             }
         }
-        let bodies = letters::bodies(self, &places)?;
+        let bodies = letters::bodies(self, places).await?;
         let texts = bodies.iter().map(|body| {
             let document = Envelope::open(body).map(|envelope| envelope.document).unwrap_or_default();
             String::from_utf8_lossy(document).into_owned()

@@ -92,7 +92,7 @@ async fn current(hub: &Hub, mut receipt: Receipt) -> Receipt {
 pub async fn read(hub: &Hub, id: MessageId, dialect: Dialect) -> Result<Reply, Problem> {
     let view = hub.query(FindMessage { message: id }).await?;
     let view = view.ok_or_else(|| Problem::new(Code::UnknownMessage, "the reply is not at hand any more"))?;
-    let body = letters::bodies(hub, &[view.body])?.pop().unwrap_or_default();
+    let body = letters::body(hub, view.body).await?;
     Ok(Reply { id, outgoing: letters::view(hub, (id, view.body), &body, Some(dialect)).await? })
 }
 

@@ -25,8 +25,6 @@ use crate::threads::{Shared, Stopped};
 /// How many letters a stream holds that nobody has read yet.
 pub(crate) const STREAM_LETTERS_MAX: u32 = 1_024;
 
-/// Bytes of bodies that are read at a time; more is read when they were asked for.
-const PIECE_BYTES: usize = 1 << 20;
 /// How often a body is looked for again that was carried while it was looked for.
 const MOVES_FOLLOWED: usize = 3;
 
@@ -212,50 +210,15 @@ impl Node {
         Ok(Subscription::new(self.clone(), agent, subscriber, come))
     }
 
-    /// Returns the bodies of messages, by their places in the log: those that were written of late from memory, the
-    /// others from the files, on a thread that may block.
-    pub async fn read_bodies(&self, places: Vec<Seq>) -> Result<Vec<Bytes>, ReadError> {
-        let recent = self.recent(&places);
-        if recent.iter().all(Option::is_some) {
-            return Ok(recent.into_iter().flatten().collect());
-        }
-        let node = self.clone();
-        let read = tokio::task::spawn_blocking(move || node.bodies(&places)).await;
-        read.unwrap_or_else(|_| Ok(Vec::new()))
+    /// Reads the body of a message for a caller that may block.
+    pub fn body_blocking(&self, place: Seq) -> Result<Bytes, ReadError> {
+        let (mut bodies, read) = self.bodies_within(&[place], usize::MAX);
+        read.map(|()| bodies.pop().unwrap_or_default())
     }
 
-    /// Reads the body of a message from its place in the log, or from where it was carried.
-    pub fn body(&self, place: Seq) -> Result<Bytes, ReadError> {
-        Ok(self.bodies(&[place])?.pop().unwrap_or_default())
-    }
-
-    /// Reads a record of the log.
-    pub fn record(&self, place: Seq) -> Result<Vec<u8>, ReadError> {
+    /// Reads a record of the log for a caller that may block.
+    pub(crate) fn record_blocking(&self, place: Seq) -> Result<Vec<u8>, ReadError> {
         self.inner.reader.read(place)
-    }
-
-    /// Reads the bodies of messages from their places in the log, in that order.
-    pub fn bodies(&self, places: &[Seq]) -> Result<Vec<Bytes>, ReadError> {
-        let (bodies, read) = self.bodies_within(places, usize::MAX);
-        read.map(|()| bodies)
-    }
-
-    /// Reads bodies as they are asked for: however many there are, few are in memory. Behind one that cannot be read
-    /// the others come.
-    pub fn bodies_in_turn<'n>(
-        &'n self,
-        places: &'n [Seq],
-    ) -> impl Iterator<Item = Result<Bytes, ReadError>> + 'n {
-        let (mut rest, mut here, mut failed) = (places, Vec::new().into_iter(), None);
-        std::iter::from_fn(move || {
-            if here.len() == 0 && failed.is_none() && !rest.is_empty() {
-                let (bodies, read) = self.bodies_within(rest, PIECE_BYTES);
-                failed = read.err();
-                rest = &rest[bodies.len() + usize::from(failed.is_some())..];
-                here = bodies.into_iter();
-            }
-            here.next().map(Ok).or_else(|| failed.take().map(Err))
-        })
     }
 
     /// Reads bodies from the first on until they have so many bytes, one in any case, or one cannot be read. Neighbours
@@ -265,13 +228,8 @@ impl Node {
         places: &[Seq],
         bytes_max: usize,
     ) -> (Vec<Bytes>, Result<(), ReadError>) {
-        let (mut bodies, mut bytes) = (Vec::new(), 0_usize);
-        // What was written of late is in memory.
-        for body in self.recent(places) {
-            let Some(body) = body.filter(|_| bytes < bytes_max) else { break };
-            bytes = bytes.saturating_add(body.len());
-            bodies.push(body);
-        }
+        let mut bodies = self.recent_bodies(places, bytes_max);
+        let mut bytes: usize = bodies.iter().map(Bytes::len).sum();
         if bodies.len() == places.len() || (bytes >= bytes_max && !bodies.is_empty()) {
             return (bodies, Ok(()));
         }
@@ -294,13 +252,17 @@ impl Node {
         (bodies, found)
     }
 
-    /// Returns bodies that were written of late and that the log still holds.
-    fn recent(&self, places: &[Seq]) -> Vec<Option<Bytes>> {
-        let (first, mut recent) = (self.log_first(), self.inner.recent.get_many(places));
-        for (body, place) in recent.iter_mut().zip(places) {
-            *body = body.take().filter(|_| *place >= first);
-        }
-        recent
+    /// Returns the bodies with which a list begins, as far as they are in memory and the log still holds them, until they
+    /// have so many bytes.
+    pub(crate) fn recent_bodies(&self, places: &[Seq], bytes_max: usize) -> Vec<Bytes> {
+        let (first, mut bytes) = (self.log_first(), 0_usize);
+        let recent = self.inner.recent.get_many(places).into_iter().zip(places);
+        let recent = recent.map_while(|(body, place)| {
+            let body = body.filter(|_| *place >= first && bytes < bytes_max)?;
+            bytes = bytes.saturating_add(body.len());
+            Some(body)
+        });
+        recent.collect()
     }
 
     /// Returns the oldest record that the log holds.

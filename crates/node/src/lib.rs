@@ -7,6 +7,7 @@
 //!
 //! Gateways see nothing of broker and log but through a [`Node`]. It knows no dialect and opens no socket.
 
+mod bodies;
 mod clock;
 mod commit_queue;
 mod counters;
@@ -25,6 +26,7 @@ mod threads;
 #[cfg(test)]
 mod tests;
 
+pub use bodies::BodyReader;
 pub use clock::{Clock, SystemClock};
 pub use counters::{Counters, Durations, Happened, JobTimes, STEPS_US};
 pub use driver::{Awaited, Executed, Hindrance, Keep, Letter, Outcome, Transaction as Turn, Trim};

@@ -28,7 +28,7 @@ struct Told<'e> {
 
 /// Writes the frames of those writes that are wanted and may be seen; and says of how many from the first on, as large
 /// ones are not all in memory at once.
-pub(super) fn write(visitor: &Visitor, wishes: &Wishes, events: &[Vec<u8>]) -> (Vec<String>, usize) {
+pub(super) async fn write(visitor: &Visitor, wishes: &Wishes, events: &[Vec<u8>]) -> (Vec<String>, usize) {
     let mut wanted = Vec::new();
     for (at, bytes) in events.iter().enumerate() {
         let Some(told) = Event::decode(bytes).ok().and_then(|(_, event)| told(&event)) else { continue };
@@ -37,12 +37,12 @@ pub(super) fn write(visitor: &Visitor, wishes: &Wishes, events: &[Vec<u8>]) -> (
             wanted.push((at, told));
         }
     }
-    let (frames, upto) = frames_of(visitor, wishes, &wanted);
+    let (frames, upto) = frames_of(visitor, wishes, &wanted).await;
     (frames, upto.unwrap_or(events.len()))
 }
 
 /// Writes the frames of records as they are, as if each had been created when it was written last; and says of how many.
-pub(super) fn write_kept(
+pub(super) async fn write_kept(
     visitor: &Visitor,
     wishes: &Wishes,
     records: &[WrittenRecord],
@@ -53,7 +53,7 @@ pub(super) fn write_kept(
         Told { repo: *repo, collection, key, tick: *tick, rev: *tick, operation, cid, body: b"", place }
     });
     let told = told.enumerate().filter(|(_, told)| wishes.wants_collection(told.collection));
-    let (frames, upto) = frames_of(visitor, wishes, &told.collect::<Vec<_>>());
+    let (frames, upto) = frames_of(visitor, wishes, &told.collect::<Vec<_>>()).await;
     (frames, upto.unwrap_or(records.len()))
 }
 
@@ -64,16 +64,19 @@ pub(super) fn tick_of(event: &[u8]) -> Option<u64> {
 
 /// Writes frames until their documents have so many bytes that it is time to send them; then says before which number
 /// that was.
-fn frames_of(
+async fn frames_of(
     visitor: &Visitor,
     wishes: &Wishes,
     wanted: &[(usize, Told<'_>)],
 ) -> (Vec<String>, Option<usize>) {
     let places: Vec<Seq> = wanted.iter().filter_map(|(_, told)| told.place).collect();
-    let mut bodies = visitor.hub.node().bodies_in_turn(&places);
+    let mut bodies = visitor.hub.node().body_reader(places);
     let (mut frames, mut bytes) = (Vec::new(), 0);
     for (at, told) in wanted {
-        let fetched = told.place.and_then(|_| bodies.next()?.ok());
+        let fetched = match told.place {
+            Some(_) => bodies.next().await.and_then(Result::ok),
+            None => None,
+        };
         let body = fetched.as_deref().unwrap_or(told.body);
         frames.extend(frame(visitor, wishes, told, body));
         bytes += body.len();

@@ -77,7 +77,7 @@ impl Kept {
         {
             records.push(record);
         }
-        let (frames, count) = frames::write_kept(visitor, wishes, &records);
+        let (frames, count) = frames::write_kept(visitor, wishes, &records).await;
         let left = records.split_off(count);
         self.found.extend(left.into_iter().map(|record| (record.tick, record)));
         self.after = records.last().map_or(self.after, |record| record.tick);

@@ -147,9 +147,10 @@ impl Writer {
     async fn deliver(&mut self, come: &mut Vec<Letter>) -> Result<(), End> {
         let mut written: Vec<Written> = Vec::with_capacity(come.len());
         let places: Vec<Seq> = come.iter().map(|letter| letter.delivery.body).collect();
-        for (nth, body) in letters::bodies_in_turn(&self.hub, &places).enumerate() {
+        let mut bodies = self.hub.node().body_reader(places);
+        for nth in 0..come.len() {
             let (letter, rest) = (&come[nth], &come[nth + 1..]);
-            let Ok(body) = body else {
+            let Some(Ok(body)) = bodies.next().await else {
                 give_back(&self.hub, come[nth..].iter().map(of).collect());
                 return Err(None);
             };

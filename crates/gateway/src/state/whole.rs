@@ -65,7 +65,10 @@ pub async fn shared_state(hub: &Hub, principal: &Principal) -> Result<String, Pr
         for task in hub.query(FindTasks { ids }).await? {
             // Tasks that were forgotten meanwhile are missing; the others are in the same order.
             let entry = entries.find(|entry| entry.id == task.id);
-            let outcome = entry.and_then(|entry| entry.outcome).and_then(|place| outcome(hub, place));
+            let outcome = match entry.and_then(|entry| entry.outcome) {
+                Some(place) => outcome(hub, place).await,
+                None => None,
+            };
             let state = task_state(&task, outcome.as_ref());
             bytes_left = bytes_left.saturating_sub(state.len() as u64);
             tasks = tasks.raw(&task.id, &state);

@@ -7,7 +7,7 @@ use json::{Limits, Value};
 use message::{Envelope, Message, MessageId, Seq};
 use smol_str::SmolStr;
 
-use crate::{Answer, Hub, Principal, Problem, Stored, letters};
+use crate::{Answer, Hub, Principal, Problem, letters};
 
 /// A task as it is shown.
 pub struct TaskShown {
@@ -51,24 +51,33 @@ impl TaskShown {
 
     /// Writes all of it: also its history, what asked for it in a language, and what came of it, where whoever asks
     /// may read that and the log still has it.
-    pub fn whole(self, hub: &Hub, dialect: Option<Name>) -> Result<String, Problem> {
-        let history = self.history.iter().map(|noted| event(hub, noted));
-        let mut answer = self.head.list("history", history);
+    pub async fn whole(self, hub: &Hub, dialect: Option<Name>) -> Result<String, Problem> {
+        let said = self.history.iter().filter_map(|noted| noted.said).collect();
+        let mut said = hub.node().records(said).await.into_iter();
+        let history = self.history.iter().map(|noted| {
+            let record = noted.said.and_then(|_| said.next()?.ok());
+            event(noted, record.as_deref())
+        });
+        let mut answer = self.head.list("history", history.collect::<Vec<_>>());
         if !self.may_read {
             return Ok(answer.end());
         }
-        answer = match self.request.map(|(id, place)| (id, hub.node().body(place))) {
-            Some((_, read)) if letters::is_gone(&read) => {
-                answer.value("document", &Value::Null).flag("document_gone", true)
-            }
-            Some((id, read)) => {
-                let body = read.map_err(letters::unreadable)?;
-                let outgoing = letters::outgoing(hub, Stored::now(&body, id), dialect)?;
-                answer.text("dialect", outgoing.dialect.name()).raw("document", &outgoing.text)
-            }
+        answer = match self.request {
+            Some((id, place)) => match hub.node().body(place).await {
+                read if letters::is_gone(&read) => {
+                    answer.value("document", &Value::Null).flag("document_gone", true)
+                }
+                read => {
+                    let body = read.map_err(letters::unreadable)?;
+                    let outgoing = letters::view(hub, (id, place), &body, dialect).await?;
+                    answer.text("dialect", outgoing.dialect.name()).raw("document", &outgoing.text)
+                }
+            },
             None => answer.value("document", &Value::Null),
         };
-        if let Some(message) = self.outcome.and_then(|place| outcome(hub, place)) {
+        if let Some(place) = self.outcome
+            && let Some(message) = outcome(hub, place).await
+        {
             answer = ended(answer, &message);
         }
         Ok(answer.end())
@@ -76,8 +85,8 @@ impl TaskShown {
 }
 
 /// Reads the message by which a task ended, where the log still has it.
-pub fn outcome(hub: &Hub, place: Seq) -> Option<Message> {
-    let body = hub.node().body(place).ok()?;
+pub async fn outcome(hub: &Hub, place: Seq) -> Option<Message> {
+    let body = hub.node().body(place).await.ok()?;
     let envelope = Envelope::open(&body)?;
     let value = json::parse(envelope.document, Limits::DOCUMENT).ok()?;
     let language = translate::dialect(envelope.dialect);
@@ -98,9 +107,8 @@ fn ended(mut answer: Answer, message: &Message) -> Answer {
 }
 
 /// Writes a step, with the message that said so where the log still has it.
-fn event(hub: &Hub, noted: &NoteDetails) -> String {
-    let record = noted.said.and_then(|place| hub.node().record(place).ok());
-    let message = record.as_deref().and_then(|record| match Event::decode(record) {
+fn event(noted: &NoteDetails, record: Option<&[u8]>) -> String {
+    let message = record.and_then(|record| match Event::decode(record) {
         Ok((_, Event::Accepted(accepted))) => Some(accepted.id.to_string()),
         Ok(_) | Err(_) => None,
     });

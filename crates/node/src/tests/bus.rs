@@ -95,7 +95,7 @@ impl Bus {
     }
 
     pub(super) fn bodies(&self, letters: &[Letter]) -> Vec<String> {
-        let body = |letter: &Letter| self.node.body(letter.delivery.body).unwrap();
+        let body = |letter: &Letter| self.node.body_blocking(letter.delivery.body).unwrap();
         letters.iter().map(|letter| String::from_utf8(body(letter).to_vec()).unwrap()).collect()
     }
 }

@@ -182,8 +182,11 @@ async fn what_was_handed_out_before_is_read_after() {
         assert_eq!(bus.bodies(&letters), [body("a")]);
     }
     let (gone, kept, later) = (Seq(1), letters[0].delivery.body, Seq(u64::MAX));
-    let places = [gone, kept, gone, later, kept, kept];
-    let at_hand: Vec<_> = bus.node.bodies_in_turn(&places).take(5).map(Result::ok).collect();
+    let mut bodies = bus.node.body_reader(vec![gone, kept, gone, later, kept, kept]);
+    let mut at_hand = Vec::new();
+    for _ in 0..5 {
+        at_hand.push(bodies.next().await.unwrap().ok());
+    }
     let a = Some(body("a").into());
     assert_eq!(at_hand, [None, a.clone(), None, None, a]);
     let bytes = body("a").len();
@@ -373,7 +376,7 @@ async fn records(node: &Node, repo: AgentKey) -> BTreeMap<String, String> {
         records.map(|record| (record.key.to_owned(), record.body)).collect::<Vec<_>>()
     });
     let places = places.await.unwrap();
-    let read = |place| String::from_utf8(node.body(place).unwrap().to_vec()).unwrap();
+    let read = |place| String::from_utf8(node.body_blocking(place).unwrap().to_vec()).unwrap();
     places.into_iter().map(|(key, place)| (key, read(place))).collect()
 }
 
@@ -429,7 +432,7 @@ async fn a_record_that_is_looked_at_while_it_is_carried_is_read() {
         pass(&bus, 150, round).await;
         assert_eq!(bus.node.trim(segments(1), false).await.unwrap().carried, 2);
         assert!(bus.node.log_first() > place);
-        assert_eq!(bus.node.body(place).unwrap(), body("a").into_bytes());
+        assert_eq!(bus.node.body_blocking(place).unwrap(), body("a").into_bytes());
     }
     bus.node.shut_down();
 }
