@@ -122,6 +122,12 @@ impl Broker {
         }
     }
 
+    /// Tells whether the identity of a message is taken, by the same document or by another.
+    pub(crate) fn is_known(&self, cx: &Context<'_>, accept: &Accept) -> bool {
+        let marks = Marks::of(accept.from, accept.identity.native(), accept.fingerprint, None);
+        !matches!(self.repeated(cx, accept, marks.key), Ok(None))
+    }
+
     /// Answers a message that came before.
     fn repeated(
         &self,

@@ -165,6 +165,9 @@ impl Broker {
         if let Command::Equip { agent, capabilities } = command {
             return self.equip_in_roles(cx, (*agent, capabilities), effects, write);
         }
+        if let Command::Commit(commit) = command {
+            return self.commit_with_messages(cx, commit, effects, write);
+        }
         let decision = self.decide(cx, command)?;
         self.commit_all(cx.now, &decision.events, effects, write);
         Ok(decision.reply)
@@ -200,7 +203,7 @@ impl Broker {
             Command::Due(due) => self.decide_due(cx, *due),
             Command::Carry { of, place, body } => self.carry(of, *place, body),
             Command::Tune(retention) => Ok(Decision::done(vec![Event::Tuned(*retention)])),
-            Command::Commit(commit) => self.commit_records(commit),
+            Command::Commit(commit) => self.check_commit(cx, commit),
             Command::ChangeState(change) => self.change_state(cx, change),
             Command::JudgeGate { gate, by, approved, reason } => {
                 self.judge_gate(cx, *gate, *by, *approved, reason)

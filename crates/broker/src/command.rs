@@ -70,7 +70,7 @@ pub enum Command {
     Carry { of: Holder, place: Seq, body: Bytes },
     /// Sets how much is remembered of what is over.
     Tune(Retention),
-    /// Writes and removes records of a repository, all together or not at all.
+    /// Writes and removes records of a repository with the messages that they are, all together or not at all.
     Commit(Box<Commit>),
     /// Changes a task, an agent's state, an allotment or the policy.
     ChangeState(Box<StateChange>),
@@ -330,28 +330,26 @@ pub enum Delay {
     Never,
 }
 
-/// Writes of one repository that belong together.
+/// Writes of one repository that belong together, and the messages that the records are: all of it or nothing.
 #[derive(Clone, Debug)]
 pub struct Commit {
     /// Whose repository it is.
     pub repo: AgentKey,
+    /// Its DID; the commit and its messages are known by names that begin with it.
+    pub did: Box<str>,
     /// The commit that must be the last one, if that matters.
     pub swap: Option<Digest>,
-    /// What this one is known by.
-    pub commit: Digest,
-    /// The tick of the first write, see [`crate::Broker::next_tick`]; each further one has the next.
-    pub tick: u64,
     /// What is written; no record twice.
     pub writes: Vec<RecordWrite>,
 }
 
-/// A change of one record.
+/// A change of one record. One that would change nothing is left out.
 #[derive(Clone, Debug)]
 pub struct RecordWrite {
     /// Its collection.
     pub collection: Box<str>,
-    /// Its key.
-    pub key: Box<str>,
+    /// Its key; without one it gets the TID of the write's tick.
+    pub key: Option<Box<str>>,
     /// What must be there before.
     pub swap: Swap,
     /// What becomes of it.
@@ -378,24 +376,16 @@ pub enum RecordChange {
     Set {
         /// What it is known by.
         cid: Digest,
-        /// What it says.
-        document: Document,
-        /// The message that was sent by writing it.
-        message: Option<MessageId>,
+        /// What it says. Not read here.
+        document: Bytes,
+        /// The message that it is: sent with a new record, amended with one that was sent before. Where its body is
+        /// the document, the document is stored once.
+        submit: Option<Box<Accept>>,
         /// The blobs to which it refers.
         blobs: Vec<Digest>,
     },
-    /// It is gone; if it was not there, nothing happens.
+    /// It is gone, and the message that it was is taken back; if it was not there, nothing happens.
     Remove,
-}
-
-/// Where the document of a record is.
-#[derive(Clone, Debug)]
-pub enum Document {
-    /// In the command. Not read here.
-    Here(Bytes),
-    /// An open message says it already.
-    OfMessage(MessageId),
 }
 
 /// Something whose time has come.

@@ -221,11 +221,6 @@ impl Broker {
         })
     }
 
-    /// Tells whether a message is not settled for every recipient yet, or somebody waits for its reply.
-    pub fn is_open(&self, id: MessageId) -> bool {
-        self.find(id).and_then(|key| self.message(key)).is_some_and(|message| message.open > 0)
-    }
-
     /// Returns the dead letters, the oldest first.
     pub fn dead_letters(&self) -> impl Iterator<Item = DeadView<'_>> {
         self.dead_behind(None).map(|(_, dead)| dead)

@@ -63,6 +63,10 @@ pub enum Plant {
     ClaimWithoutJoin,
     /// Accepts a message and leaves out the change of the shared state that it carries.
     UpdateNotApplied,
+    /// Removes a record and leaves its message where it waits.
+    CommitKeepsMessage,
+    /// Refuses a commit for one of its messages and leaves those that were sent before it.
+    CommitHalfRefused,
     /// Forgets what an agent said of itself where it does not say it again.
     ForgetFitness,
     /// Does not find a task by the number that stands in for its name.
@@ -77,7 +81,7 @@ pub enum Plant {
 
 impl Plant {
     /// Every plant.
-    pub const ALL: [Plant; 34] = [
+    pub const ALL: [Plant; 36] = [
         Plant::RedeliverAtMostOnce,
         Plant::LaneOvertakes,
         Plant::ForgetKnown,
@@ -107,6 +111,8 @@ impl Plant {
         Plant::NoGraceForClaims,
         Plant::ClaimWithoutJoin,
         Plant::UpdateNotApplied,
+        Plant::CommitKeepsMessage,
+        Plant::CommitHalfRefused,
         Plant::ForgetFitness,
         Plant::LoseTaskNumber,
         Plant::IgnoreProfileSwap,
@@ -146,6 +152,8 @@ impl Plant {
             Plant::NoGraceForClaims => "no-grace-for-claims",
             Plant::ClaimWithoutJoin => "claim-without-join",
             Plant::UpdateNotApplied => "update-not-applied",
+            Plant::CommitKeepsMessage => "commit-keeps-message",
+            Plant::CommitHalfRefused => "commit-half-refused",
             Plant::ForgetFitness => "forget-fitness",
             Plant::LoseTaskNumber => "lose-task-number",
             Plant::IgnoreProfileSwap => "ignore-profile-swap",
@@ -188,6 +196,8 @@ impl Plant {
             Plant::NoGraceForClaims => "gives claims no grace after a sleep",
             Plant::ClaimWithoutJoin => "lets a sender claim in a role without joining it",
             Plant::UpdateNotApplied => "accepts a message and leaves out the state change that it carries",
+            Plant::CommitKeepsMessage => "removes a record and leaves its message where it waits",
+            Plant::CommitHalfRefused => "refuses a commit and leaves the messages that it has sent before",
             Plant::ForgetFitness => "forgets what an agent said of itself and does not say again",
             Plant::LoseTaskNumber => "does not find a task by the number that stands in for its name",
             Plant::IgnoreProfileSwap => "registers an agent over what somebody else changed of it",

@@ -4,9 +4,13 @@
 //! that is a message lies where the message does. Writes that belong together are one commit. Each write has a tick:
 //! microseconds that only ever grow, whoever writes, so that a reader can go on behind any of them.
 
-mod decide;
+mod carry;
+mod check;
+mod commit;
 mod fold;
+mod head;
 mod look;
+mod messages;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,6 +19,7 @@ use message::{MessageId, Seq};
 use crate::broker::Broker;
 use crate::{AgentKey, Digest, Time};
 
+pub use head::tid_of;
 pub use look::{RecordName, RecordView, RepoView, WrittenRecord};
 
 /// Bytes of the name of a collection.
@@ -104,7 +109,7 @@ impl Repo {
 
 impl Broker {
     /// Returns the tick that the next write may have.
-    pub fn next_tick(&self, now: Time) -> u64 {
+    pub(crate) fn next_tick(&self, now: Time) -> u64 {
         now.0.saturating_mul(1_000).min(TICK_MAX).max(self.records.tick.saturating_add(1))
     }
 }

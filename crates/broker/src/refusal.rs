@@ -74,6 +74,10 @@ pub enum Refusal {
     UnknownRecord,
     #[error("a commit writes `{name}` twice")]
     RecordTwice { name: String },
+    #[error("the message went to others than `{name}`: delete it, and create one for `{name}`")]
+    OtherRecipient { name: String },
+    #[error("{what}")]
+    CommitHead { what: &'static str },
     #[error("the message waits for {what}")]
     Guarded { what: &'static str },
     #[error("there is no task `{task}`")]

@@ -3,7 +3,7 @@
 use json::{Finding, Source};
 use message::{DeliveryId, Guarantee, Kind, MessageId, Priority, RecipientReceipt, Seq, Stage, Warning};
 
-use crate::{AgentKey, Change, EntryKey, MessageKey, SessionKey, Time};
+use crate::{AgentKey, Change, Digest, EntryKey, MessageKey, SessionKey, Time};
 
 /// What a command gives back. It may leave only when everything up to the last sequence at that time is durable.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +24,8 @@ pub enum Reply {
     Lease(Time),
     /// The state is changed, or was before.
     Changed(Change),
+    /// The records are written.
+    Committed(Committed),
     /// What came of a claim.
     Claimed(Box<ClaimOutcome>),
 }
@@ -132,6 +134,24 @@ impl Receipted {
     pub fn warnings(&self) -> impl Iterator<Item = Warning> {
         self.cautions.iter().map(Caution::warning)
     }
+}
+
+/// What a commit led to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Committed {
+    /// The commit; none if every write would have changed nothing.
+    pub head: Option<Head>,
+    /// The key of the record of each write, in order; also of those that were left out.
+    pub keys: Vec<Box<str>>,
+}
+
+/// What a commit is known by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// The hash of its CID.
+    pub commit: Digest,
+    /// The tick of its last write; it grows from commit to commit.
+    pub rev: u64,
 }
 
 /// A message that is handed out.

@@ -4,8 +4,8 @@ use message::{DeliveryId, MessageId, Stage};
 use smol_str::SmolStr;
 
 use crate::{
-    Accept, AgentKey, Change, Claim, ClaimOutcome, Command, Delivery, Door, Nack, Receipted, Register, Reply,
-    SessionKey, StateChange, Take, Time,
+    Accept, AgentKey, Change, Claim, ClaimOutcome, Command, Commit, Committed, Delivery, Door, Nack,
+    Receipted, Register, Reply, SessionKey, StateChange, Take, Time,
 };
 
 /// A command whose answer has a type of its own, so that nobody has to expect the answers of other commands.
@@ -93,6 +93,18 @@ impl Request for StateChange {
     }
 }
 
+impl Request for Commit {
+    type Answer = Committed;
+
+    fn into_command(self) -> Command {
+        Command::Commit(Box::new(self))
+    }
+
+    fn answer(reply: Reply) -> Option<Committed> {
+        if let Reply::Committed(committed) = reply { Some(committed) } else { None }
+    }
+}
+
 /// Opens a session of an agent.
 #[derive(Clone, Copy, Debug)]
 pub struct OpenSession {
@@ -176,7 +188,8 @@ impl Request for Settle {
             | Reply::Accepted(_)
             | Reply::Taken(_)
             | Reply::Claimed(_)
-            | Reply::Changed(_) => None,
+            | Reply::Changed(_)
+            | Reply::Committed(_) => None,
         }
     }
 }

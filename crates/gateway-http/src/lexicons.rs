@@ -40,7 +40,7 @@ pub(crate) async fn put(caller: Caller, RawQuery(query): RawQuery, body: Body) -
     let operator = operator.ok_or_else(|| Problem::new(Code::Internal, "the operator has no name"))?;
     let (did, _) = caller.hub.called(&operator);
     let commit = Commit { repo: AgentKey::HUMAN, did, swap: None, hold: false, writes: vec![write] };
-    let committed = caller.hub.call(move |turn| commit.carry_out(turn)).await?;
+    let committed = commit.execute(&caller.hub).await?;
     caller.hub.refresh_lexicons().await?;
     let catalog = caller.hub.lexicons();
     let unresolved = catalog.unresolved().into_iter().map(ToString::to_string);

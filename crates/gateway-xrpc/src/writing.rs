@@ -145,7 +145,7 @@ async fn commit(
     caller.door.blobs.claim(&repo.name, blobs).await?;
     let publishes = repo.key == AgentKey::HUMAN && writes.iter().any(is_lexicon);
     let commit = Commit { repo: repo.key, did: repo.did, swap, hold, writes };
-    let committed = caller.hub.call(move |turn| commit.carry_out(turn)).await?;
+    let committed = commit.execute(&caller.hub).await?;
     if publishes {
         caller.hub.refresh_lexicons().await?;
     }

@@ -10,7 +10,7 @@ use dialect::Name;
 use history::{History, HistoryError};
 use json::Limits;
 use message::{Address, AgentName, Seq};
-use node::{Awaited, CallError, Durations, Executed, Node, Turn};
+use node::{Awaited, CallError, Durations, Executed, Node};
 use tokio::sync::{Semaphore, watch};
 
 use crate::channels::Channels;
@@ -264,17 +264,6 @@ impl Hub {
     /// Says that the bus stops: sockets and streams end.
     pub fn stop(&self) {
         self.inner.stopping.send_replace(true);
-    }
-
-    /// Does something with the state.
-    pub async fn call<R: Send + 'static>(
-        &self,
-        work: impl FnOnce(&mut Turn<'_>) -> Result<R, Problem> + Send + 'static,
-    ) -> Result<R, Problem> {
-        let begun = self.inner.node.steady();
-        let called = self.inner.node.call(work).await;
-        self.inner.answered.add(self.inner.node.steady().saturating_sub(begun));
-        called.map_err(Problem::from)?
     }
 
     /// Executes a command, and answers when everything that the answer was computed from is durable.

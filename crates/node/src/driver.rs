@@ -37,7 +37,7 @@ pub use decide::{Decider, Tick, Work};
 pub use decide::{Observed, Observer, Source};
 pub use dispatch::{Awaited, Dispatcher, Letter, Outcome, SubscriberId};
 pub use in_flight::InFlight;
-pub use job::{Call, Executed, Job, QueryJob, ReplyTo, RunQuery, Take, Taken};
+pub use job::{Executed, Job, QueryJob, ReplyTo, RunQuery, Take, Taken};
 pub use load::{Loaded, load, load_prepared};
 pub use maintenance::{Ask, Maintenance};
 pub use moved::Moved;
@@ -45,7 +45,6 @@ pub use pipeline::{Next, PendingBatch, Pipeline, Room};
 #[cfg(feature = "plants")]
 pub use plant::Plant;
 pub use recent::RecentBodies;
-pub use transaction::Transaction;
 pub(crate) use trim::Trimmer;
 pub use trim::{Followed, Hindrance, Keep, Looked, Pace, Plan, Trim};
 #[cfg(test)]

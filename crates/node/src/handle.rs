@@ -13,8 +13,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 
 use crate::counters::Counters;
 use crate::driver::{
-    Awaited, Completion, Executed, Job, Keep, Letter, Moved, QueryJob, RecentBodies, ReplyTo, SubscriberId,
-    Take, Taken, Transaction, Trim,
+    Awaited, Executed, Job, Keep, Letter, Moved, QueryJob, RecentBodies, ReplyTo, SubscriberId, Take, Taken,
+    Trim,
 };
 use crate::failure::CallError;
 use crate::maintenance_signal::TrimRequest;
@@ -115,56 +115,6 @@ impl Node {
         let permit = Some(self.permit().await?);
         self.push(Job::Query(Box::new(QueryJob { query, reply, permit })))?;
         replied.await.map_err(|_| CallError::Stopped)
-    }
-
-    /// Does something with the state, and gives back what came of it when everything that it was computed from is
-    /// durable.
-    pub async fn call<R: Send + 'static>(
-        &self,
-        work: impl FnOnce(&mut Transaction<'_>) -> R + Send + 'static,
-    ) -> Result<R, CallError> {
-        let permit = self.permit().await?;
-        let (answer, answered) = oneshot::channel();
-        self.push(Job::Call(Box::new(move |transaction| {
-            let result = work(transaction);
-            Some(Completion::Run(Box::new(move || {
-                drop(answer.send(result));
-                drop(permit);
-            })))
-        })))?;
-        answered.await.map_err(|_| CallError::Stopped)
-    }
-
-    /// Does something with the state, and passes what came of it on when everything that it was computed from is
-    /// durable; does not wait for that. `then` runs on the thread that makes things durable, and must not block. The
-    /// count says how many commands it comes to.
-    ///
-    /// What one caller starts is done in that order, and passed on in that order.
-    pub async fn start_call<R: Send + 'static>(
-        &self,
-        _count: usize,
-        work: impl FnOnce(&mut Transaction<'_>) -> R + Send + 'static,
-        then: impl FnOnce(R) + Send + 'static,
-    ) -> Result<(), CallError> {
-        let permit = self.permit().await?;
-        self.push(Job::Call(Box::new(move |transaction| {
-            let result = work(transaction);
-            Some(Completion::Run(Box::new(move || {
-                then(result);
-                drop(permit);
-            })))
-        })))
-    }
-
-    /// Does something with the state whose outcome nobody relies on, such as a sign of life, and does not wait until
-    /// it is durable.
-    pub fn note_with(&self, work: impl FnOnce(&mut Transaction<'_>) + Send + 'static) {
-        let call = Box::new(move |transaction: &mut Transaction<'_>| {
-            work(transaction);
-            None
-        });
-        // A node that has stopped takes no notes.
-        drop(self.push(Job::Call(call)));
     }
 
     async fn permit(&self) -> Result<OwnedSemaphorePermit, CallError> {

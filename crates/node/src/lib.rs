@@ -29,7 +29,7 @@ mod tests;
 pub use bodies::BodyReader;
 pub use clock::{Clock, SystemClock};
 pub use counters::{Counters, Durations, Happened, JobTimes, STEPS_US};
-pub use driver::{Awaited, Executed, Hindrance, Keep, Letter, Outcome, Transaction as Turn, Trim};
+pub use driver::{Awaited, Executed, Hindrance, Keep, Letter, Outcome, Trim};
 pub use failure::{CallError, StartError};
 pub use handle::Node;
 pub use log::ReadError;

@@ -1,18 +1,21 @@
 //! The world outside the bus: agents that know only what they were told, and ask accordingly.
 
+mod records;
 mod work;
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use broker::{AgentKey, Broker, EntryKey, ProfileSwap, SessionKey, Sign, Time};
 use message::{Address, AgentRef, DeliveryId, Guarantee, MessageId, Priority};
 
-use crate::request::{Claimed, Recorded, Recording, Registered, Request, Sent, TakeWish};
+use crate::client::records::Name;
+use crate::request::{Claimed, Recording, Registered, Request, Sent, TakeWish};
 use crate::said::Said;
 use crate::step::{
-    Ask, Being, Change, Handling, Keeping, Letter, Meddling, RegisterPlan, SignPlan, SwapPlan, To,
+    Ask, Being, Change, Handling, Letter, Meddling, ProfileSwapPlan, RegisterPlan, SignPlan, To,
 };
-use crate::world::{RECORDS, TASKS, THREADS, World, parsed};
+use crate::world::{TASKS, THREADS, World, parsed};
 
 /// Deliveries that an agent still thinks about; old ones make late answers.
 const MEMORY: usize = 12;
@@ -25,6 +28,10 @@ pub(crate) struct Client {
     /// Messages whose receipts came, with who sent them.
     messages: Vec<(MessageId, AgentKey)>,
     bodies: u32,
+    /// Records whose keys the bus has made.
+    made: Vec<Name>,
+    /// What was written last to each record, kept or not.
+    written: BTreeMap<Name, Recording>,
 }
 
 /// What the client asks for: something to be carried out, or to be given what comes.
@@ -75,6 +82,8 @@ impl Client {
             sends: Vec::new(),
             messages: Vec::new(),
             bodies: 0,
+            made: Vec::new(),
+            written: BTreeMap::new(),
         }
     }
 
@@ -113,12 +122,8 @@ impl Client {
                 Some((Asker::Agent(usize::from(*agent)), Asked::Request(request)))
             }
             Ask::Meddle { message, how } => by_operator(self.meddle(*message, *how)?),
-            Ask::Keep { agent, record, how } => {
-                let agent = usize::from(*agent);
-                let repo = self.agents[agent].key?;
-                let (name, how) = (RECORDS[usize::from(*record)], self.keep(*how)?);
-                let request = Request::Record(Recorded { repo, name, how });
-                Some((Asker::Agent(agent), Asked::Request(request)))
+            Ask::Keep { agent, swap, writes } => {
+                self.keep(world, usize::from(*agent), (*swap, writes), (wall, broker))
             }
             Ask::Change(plan) => self.change(world, plan, broker),
             Ask::Judge { nth, approved, honest } => self.judge(*nth, *approved, *honest, broker),
@@ -209,10 +214,26 @@ impl Client {
         broker: Option<&Broker>,
     ) -> Option<(Asker, Asked)> {
         let agent = usize::from(letter.from);
-        let from = self.agents[agent].key?;
+        let mut sent = self.message(world, letter, wall)?;
+        sent.update = letter.update.as_ref().and_then(|plan| self.changed(world, plan, broker));
+        if let Some(nth) = letter.apt {
+            self.speak_of_task(&mut sent, nth, broker);
+        }
+        if let Some(update) = &mut sent.update {
+            update.by = sent.from;
+        }
+        let agent = self.agent_of(sent.from).unwrap_or(agent);
+        let sent = Rc::new(sent);
+        self.sends.push(Rc::clone(&sent));
+        Some((Asker::Agent(agent), Asked::Request(Request::Accept(sent))))
+    }
+
+    /// Writes a message; what it changes of the shared state is not in it.
+    fn message(&mut self, world: &World, letter: &Letter, wall: Time) -> Option<Sent> {
+        let from = self.agents[usize::from(letter.from)].key?;
         let body = self.body(usize::from(letter.body_len));
         let created = letter.created.map(|off| Time(wall.0.saturating_add_signed(off)));
-        let mut sent = Sent {
+        Some(Sent {
             from,
             to: letter.to.iter().map(|to| address(world, *to)).collect(),
             kind: letter.kind,
@@ -237,18 +258,8 @@ impl Client {
             said: said(world, letter, wall),
             joins: letter.joins.map(|group| world.groups[usize::from(group)].clone()),
             sign: letter.sign.map(|sign| sign_of(sign, wall)),
-            update: letter.update.as_ref().and_then(|plan| self.changed(world, plan, broker)),
-        };
-        if let Some(nth) = letter.apt {
-            self.speak_of_task(&mut sent, nth, broker);
-        }
-        if let Some(update) = &mut sent.update {
-            update.by = sent.from;
-        }
-        let agent = self.agent_of(sent.from).unwrap_or(agent);
-        let sent = Rc::new(sent);
-        self.sends.push(Rc::clone(&sent));
-        Some((Asker::Agent(agent), Asked::Request(Request::Accept(sent))))
+            update: None,
+        })
     }
 
     fn again(&mut self, send: u32, change: Change) -> Option<(Asker, Asked)> {
@@ -366,17 +377,6 @@ impl Client {
         })
     }
 
-    fn keep(&mut self, how: Keeping) -> Option<Recording> {
-        Some(match how {
-            Keeping::Write { body_len } => Recording::Here(self.body(usize::from(body_len))),
-            Keeping::OfMessage { message } => {
-                let recent = self.messages.len().saturating_sub(8);
-                Recording::OfMessage(pick(&self.messages[recent..], message)?.0)
-            }
-            Keeping::Remove => Recording::Remove,
-        })
-    }
-
     /// Chooses a message, and its sender or somebody else who has no say in it.
     fn own(&self, message: u32, honest: bool) -> Option<(MessageId, AgentKey)> {
         let recent = self.messages.len().saturating_sub(8);
@@ -443,10 +443,10 @@ fn register(world: &World, plan: &RegisterPlan, broker: Option<&Broker>) -> Regi
         broker.look_at(broker.agent(name.as_str())?).map(|view| view.profile.into())
     };
     let swap = match plan.swap {
-        SwapPlan::Anything => ProfileSwap::Anything,
-        SwapPlan::New => ProfileSwap::New,
-        SwapPlan::Current => known().map_or(ProfileSwap::New, ProfileSwap::Is),
-        SwapPlan::Profile(number) => ProfileSwap::Is([number].into()),
+        ProfileSwapPlan::Anything => ProfileSwap::Anything,
+        ProfileSwapPlan::New => ProfileSwap::New,
+        ProfileSwapPlan::Current => known().map_or(ProfileSwap::New, ProfileSwap::Is),
+        ProfileSwapPlan::Profile(number) => ProfileSwap::Is([number].into()),
     };
     Registered {
         aliases: if plan.alias { vec![world.alias(usize::from(plan.agent))] } else { Vec::new() },

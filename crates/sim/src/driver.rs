@@ -13,7 +13,7 @@ mod upkeep;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use broker::{AgentKey, Delivery, Effect, EntryKey, Refusal, Reply, Settings, Time};
+use broker::{AgentKey, Delivery, Digest, Effect, EntryKey, Refusal, Reply, Settings, Time};
 use log::{MemDisk, Options};
 use message::{Kind, MessageId, Priority, Seq};
 
@@ -38,6 +38,8 @@ pub(crate) struct Answer {
     pub(crate) effects: Vec<Effect>,
     /// What the bus itself wrote because of it.
     pub(crate) notices: Vec<Notice>,
+    /// The messages of agents that were accepted because of it, as the log has them.
+    pub(crate) sent: Vec<MessageId>,
     /// Which dead letter was meant, where one was.
     pub(crate) dead: Option<DeadLetter>,
     pub(crate) now: Time,
@@ -102,6 +104,8 @@ pub(crate) struct Kept {
     pub(crate) collection: Box<str>,
     pub(crate) key: Box<str>,
     pub(crate) document: Vec<u8>,
+    /// What it is known by, when it was written last, and the message that it is.
+    pub(crate) stamp: (Digest, u64, Option<MessageId>),
 }
 
 /// Somebody who waits with credit.

@@ -7,6 +7,7 @@
 mod accept;
 mod check;
 mod clock;
+mod commit;
 mod meddle;
 mod queue;
 mod records;
@@ -147,7 +148,7 @@ impl Model {
             Request::DropDead { .. } => state.dead_dropped(answer)?,
             Request::EndWait { message } => state.wait_given_up(*message, outcome)?,
             Request::Tune(retention) => state.retention = *retention,
-            Request::Record(recorded) => state.recorded(recorded, outcome)?,
+            Request::Commit(recorded) => state.committed(recorded, answer)?,
             Request::ChangeState(changed) => state.state_changed(changed, answer)?,
             Request::JudgeGate { gate, by, approved } => state.gate_judged(*gate, *by, *approved, answer)?,
             Request::Claim(claimed) => state.claimed(claimed, answer)?,

@@ -5,8 +5,10 @@ mod work;
 use message::{Backoff, Guarantee, Priority};
 
 use crate::random::Dice;
-use crate::step::{Ask, Being, Change, Crash, CrashPoint, DiskFault, Handling, Keeping, Letter, Meddling};
-use crate::step::{ChangePlan, NackDelay, RegisterPlan, Step, SwapPlan, To, Wanted};
+use crate::step::{Ask, Being, Change, Crash, CrashPoint, DiskFault, Handling, KeepPlan, Keeping, Letter};
+use crate::step::{
+    ChangePlan, Meddling, NackDelay, NamePlan, ProfileSwapPlan, RegisterPlan, Step, SwapPlan, To, Wanted,
+};
 use crate::world::{BULK_BODY_BYTES_MAX, Focus, RECORDS, TASKS, THREADS, World};
 use broker::Operation;
 
@@ -125,7 +127,7 @@ impl Planner {
         for agent in 0..self.agents as u8 {
             if agent < sure || self.dice.percent(percent) {
                 let plan = self.registration(agent);
-                let swap = SwapPlan::New;
+                let swap = ProfileSwapPlan::New;
                 steps.push(Step::Ask(Ask::Register(RegisterPlan { swap, ..plan })));
             }
         }
@@ -384,13 +386,69 @@ impl Planner {
     }
 
     fn keep(&mut self) -> Ask {
-        let (agent, record) = (self.agent(), self.dice.index(RECORDS.len()) as u8);
-        let how = match self.dice.weighted(&[50, 35, 15]) {
-            0 => Keeping::Write { body_len: self.dice.pick(&[4, 40, 200, 400]) },
-            1 => Keeping::OfMessage { message: self.dice.draw() as u32 },
-            _ => Keeping::Remove,
+        let agent = self.agent();
+        let swap = self.dice.percent(10).then(|| self.dice.percent(60));
+        let counts = if self.focus == Focus::Storage { [1, 0, 0] } else { [70, 20, 10] };
+        let is_crowded = self.focus != Focus::Storage && self.dice.percent(25);
+        let count = if is_crowded { 3 } else { 1 + self.dice.weighted(&counts) };
+        let mut writes: Vec<KeepPlan> = (0..count).map(|_| self.keeping(agent, is_crowded)).collect();
+        if is_crowded {
+            self.crowd(&mut writes);
+        }
+        Ask::Keep { agent, swap, writes }
+    }
+
+    fn keeping(&mut self, agent: u8, is_new: bool) -> KeepPlan {
+        let is_message = is_new || self.dice.percent(70);
+        let names = match self.focus {
+            _ if is_new => [0, 0, 1],
+            // Records that nobody removes are carried for ever, and fewer segments are filled by what is new.
+            Focus::Storage => [1, 0, 0],
+            Focus::Mixed | Focus::Budgets | Focus::Arrivals => [60, 15, 25],
         };
-        Ask::Keep { agent, record, how }
+        let name = match self.dice.weighted(&names) {
+            0 => NamePlan::Known(self.dice.index(RECORDS.len()) as u8),
+            1 => NamePlan::Made(self.dice.draw() as u32),
+            _ => NamePlan::New { is_message },
+        };
+        let is_new = matches!(name, NamePlan::New { .. });
+        let swap = match self.dice.weighted(&[75, 8, 7, 10]) {
+            1 if !is_new => SwapPlan::Nothing,
+            2 if !is_new => SwapPlan::Something,
+            3 if !is_new => SwapPlan::Is { honest: self.dice.percent(70) },
+            _ => SwapPlan::Anything,
+        };
+        let how = match self.dice.weighted(&[50, 20, 12]) {
+            _ if is_new && is_message => self.message(agent),
+            0 if is_message => self.message(agent),
+            1 if !is_new => Keeping::Remove,
+            2 if !is_new => Keeping::Again,
+            _ => Keeping::Write { body_len: self.dice.pick(&[4, 40, 200, 400]) },
+        };
+        KeepPlan { name, swap, how }
+    }
+
+    /// Makes a record a message; it carries nothing beside itself.
+    fn message(&mut self, agent: u8) -> Keeping {
+        let mut letter = self.letter();
+        letter.from = agent;
+        (letter.wait_ms, letter.joins, letter.sign, letter.update) = (None, None, None, None);
+        if self.dice.percent(85) {
+            letter.native = None;
+        }
+        let letter = Box::new(letter);
+        Keeping::Send { letter, is_same: self.dice.percent(85), same_to: self.dice.percent(80) }
+    }
+
+    /// Sends all messages of a commit to one recipient, so large that it may have room for one and not for all.
+    fn crowd(&mut self, writes: &mut [KeepPlan]) {
+        let (to, body_len) = (To::Agent(self.agent()), self.dice.range(180, 290) as u16);
+        for plan in writes {
+            if let Keeping::Send { letter, .. } = &mut plan.how {
+                letter.to = vec![to];
+                letter.body_len = letter.body_len.max(body_len);
+            }
+        }
     }
 
     fn connection(&mut self) -> Ask {
@@ -404,10 +462,10 @@ impl Planner {
     /// An agent that is registered, once more or for the first time.
     fn registration(&mut self, agent: u8) -> RegisterPlan {
         let swap = match self.dice.weighted(&[40, 20, 25, 15]) {
-            0 => SwapPlan::Anything,
-            1 => SwapPlan::New,
-            2 => SwapPlan::Current,
-            _ => SwapPlan::Profile(self.dice.below(3) as u8),
+            0 => ProfileSwapPlan::Anything,
+            1 => ProfileSwapPlan::New,
+            2 => ProfileSwapPlan::Current,
+            _ => ProfileSwapPlan::Profile(self.dice.below(3) as u8),
         };
         RegisterPlan {
             agent,

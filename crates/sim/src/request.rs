@@ -3,9 +3,7 @@
 use std::rc::Rc;
 
 use broker::WithRecipients;
-use broker::{
-    Accept, AgentKey, Claim, Command, Commit, Delay, Digest, Document, Door, EntryKey, Identity, Nack,
-};
+use broker::{Accept, AgentKey, Claim, Command, Commit, Delay, Digest, Door, EntryKey, Identity, Nack};
 use broker::{
     ProfileSwap, RecordChange, RecordWrite, Register, Retention, SessionKey, Sign, Swap, Take, Time,
 };
@@ -46,7 +44,7 @@ pub(crate) enum Request {
     DropDead { message: MessageId, entry: EntryKey },
     EndWait { message: MessageId },
     Tune(Retention),
-    Record(Recorded),
+    Commit(Rc<Recorded>),
     ChangeState(Box<Changed>),
     Claim(Box<Claimed>),
     JudgeGate { gate: MessageId, by: AgentKey, approved: bool },
@@ -75,20 +73,31 @@ pub(crate) struct Claimed {
     pub(crate) key: String,
 }
 
-/// A record that somebody writes or removes.
+/// Records that somebody writes and removes in one commit.
 #[derive(Clone, Debug)]
 pub(crate) struct Recorded {
     pub(crate) repo: AgentKey,
-    /// Its collection and key.
-    pub(crate) name: (&'static str, &'static str),
+    pub(crate) did: String,
+    /// The commit that must be the last one.
+    pub(crate) swap: Option<Digest>,
+    pub(crate) writes: Vec<Writing>,
+}
+
+/// A record that somebody writes or removes.
+#[derive(Clone, Debug)]
+pub(crate) struct Writing {
+    pub(crate) collection: &'static str,
+    /// Its key, unless the bus is to make one.
+    pub(crate) key: Option<Rc<str>>,
+    pub(crate) swap: Swap,
     pub(crate) how: Recording,
 }
 
 /// What becomes of a record.
 #[derive(Clone, Debug)]
 pub(crate) enum Recording {
-    Here(Rc<[u8]>),
-    OfMessage(MessageId),
+    /// It says this, and may be a message.
+    Set(Rc<[u8]>, Option<Rc<Sent>>),
     Remove,
 }
 
@@ -137,8 +146,8 @@ pub(crate) struct Sent {
 }
 
 impl Request {
-    /// Makes a command of it; a write has the tick that is next.
-    pub(crate) fn command(&self, tick: u64) -> Command {
+    /// Makes a command of it.
+    pub(crate) fn command(&self) -> Command {
         match self {
             Request::Register(registered) => Command::Register(Box::new(registered.register())),
             Request::Accept(sent) => Command::Accept(Box::new(sent.accept())),
@@ -186,10 +195,7 @@ impl Request {
                 Command::Equip { agent: *agent, capabilities }
             }
             Request::Sign { agent, sign } => Command::Sign { agent: *agent, sign: Box::new(sign.clone()) },
-            Request::Record(recorded) => {
-                let (repo, commit, writes) = (recorded.repo, Digest([0; 32]), vec![recorded.write()]);
-                Command::Commit(Box::new(Commit { repo, swap: None, commit, tick, writes }))
-            }
+            Request::Commit(recorded) => Command::Commit(Box::new(recorded.commit())),
         }
     }
 }
@@ -216,19 +222,32 @@ impl Registered {
 }
 
 impl Recorded {
+    fn commit(&self) -> Commit {
+        let writes = self.writes.iter().map(Writing::write).collect();
+        Commit { repo: self.repo, did: self.did.as_str().into(), swap: self.swap, writes }
+    }
+}
+
+impl Writing {
     fn write(&self) -> RecordWrite {
-        let set = |document, message| {
-            let (cid, blobs) = (Digest([0; 32]), Vec::new());
-            RecordChange::Set { cid, document, message, blobs }
-        };
         let change = match &self.how {
-            Recording::Here(body) => set(Document::Here(Bytes::copy_from_slice(body)), None),
-            Recording::OfMessage(id) => set(Document::OfMessage(*id), Some(*id)),
+            Recording::Set(document, sent) => {
+                let submit = sent.as_ref().map(|sent| Box::new(sent.accept()));
+                let (cid, document) = (cid_of(document), Bytes::copy_from_slice(document));
+                RecordChange::Set { cid, document, submit, blobs: Vec::new() }
+            }
             Recording::Remove => RecordChange::Remove,
         };
-        let (collection, key) = self.name;
-        RecordWrite { collection: collection.into(), key: key.into(), swap: Swap::Anything, change }
+        let key = self.key.as_deref().map(Into::into);
+        RecordWrite { collection: self.collection.into(), key, swap: self.swap, change }
     }
+}
+
+/// Makes what a document is known by: no other begins like it.
+pub(crate) fn cid_of(document: &[u8]) -> Digest {
+    let mut cid = Digest::default();
+    cid.0.iter_mut().zip(document).for_each(|(byte, text)| *byte = *text);
+    cid
 }
 
 impl TakeWish {

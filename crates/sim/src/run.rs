@@ -188,6 +188,13 @@ impl Run<'_> {
                 self.stats.messages += u64::from(!receipted.duplicate);
                 self.client.receipted(receipted.id, sent.from);
             }
+            (Request::Commit(recorded), Ok(Reply::Committed(committed)), _) => {
+                self.stats.messages += answer.sent.len() as u64;
+                for message in &answer.sent {
+                    self.client.receipted(*message, recorded.repo);
+                }
+                self.client.committed(recorded, committed);
+            }
             (_, Ok(Reply::Taken(deliveries)), Asker::Agent(agent)) => {
                 for delivery in deliveries {
                     self.client.given(agent, delivery.delivery, delivery.id, Some(delivery.from));

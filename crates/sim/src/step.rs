@@ -87,14 +87,14 @@ pub(crate) struct RegisterPlan {
     pub(crate) alias: bool,
     /// Which profile it has.
     pub(crate) profile: u8,
-    pub(crate) swap: SwapPlan,
+    pub(crate) swap: ProfileSwapPlan,
     pub(crate) join: Option<u8>,
     pub(crate) capabilities: Option<Vec<&'static str>>,
 }
 
 /// What whoever registers an agent believes to be known of it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum SwapPlan {
+pub(crate) enum ProfileSwapPlan {
     /// Nothing in particular.
     Anything,
     /// Nothing at all.
@@ -143,11 +143,12 @@ pub(crate) enum Ask {
         message: u32,
         how: Meddling,
     },
-    /// An agent that keeps something, or keeps it no longer.
+    /// An agent that keeps something, or keeps it no longer, in one commit.
     Keep {
         agent: u8,
-        record: u8,
-        how: Keeping,
+        /// Whether it says which commit it believes to be the last one, and is right.
+        swap: Option<bool>,
+        writes: Vec<KeepPlan>,
     },
     /// Somebody who changes the shared state.
     Change(Box<ChangePlan>),
@@ -266,16 +267,52 @@ pub(crate) enum Meddling {
     EndWait,
 }
 
-/// What becomes of a record.
+/// A record that is kept, or kept no longer.
+#[derive(Clone, Debug)]
+pub(crate) struct KeepPlan {
+    pub(crate) name: NamePlan,
+    pub(crate) swap: SwapPlan,
+    pub(crate) how: Keeping,
+}
+
+/// Which record.
 #[derive(Clone, Copy, Debug)]
+pub(crate) enum NamePlan {
+    /// One of those that may be.
+    Known(u8),
+    /// One whose key the bus has made.
+    Made(u32),
+    /// A new one, whose key the bus makes.
+    New { is_message: bool },
+}
+
+/// What is believed to be there before.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum SwapPlan {
+    Anything,
+    Nothing,
+    Something,
+    /// What is there, or something else.
+    Is {
+        honest: bool,
+    },
+}
+
+/// What becomes of a record.
+#[derive(Clone, Debug)]
 pub(crate) enum Keeping {
     Write {
         body_len: u16,
     },
-    /// It says what a message says.
-    OfMessage {
-        message: u32,
+    /// It is a message; to those to whom it went before, if it was one.
+    Send {
+        letter: Box<Letter>,
+        /// Whether the message says what the record says.
+        is_same: bool,
+        same_to: bool,
     },
+    /// What was written last is written again.
+    Again,
     Remove,
 }
 

@@ -14,6 +14,9 @@ pub(crate) const CAPABILITIES: [&str; 2] = ["rust", "prose"];
 /// The conversations to which messages belong.
 pub(crate) const THREADS: [&str; 3] = ["t-one", "t-two", "t-three"];
 
+/// The collections of records: of messages, and of others.
+pub(crate) const COLLECTIONS: [&str; 2] = ["x.message", "x.notes"];
+
 /// The records that agents may keep, by collection and key.
 pub(crate) const RECORDS: [(&str, &str); 4] =
     [("x.message", "a"), ("x.message", "b"), ("x.notes", "a"), ("x.notes", "b")];
@@ -147,7 +150,7 @@ fn limits(dice: &mut Dice, roomy: bool) -> Limits {
         lease_ms_max: 60_000,
         text_bytes_max: 40,
         take_max: dice.pick(&[3, 10]),
-        records_max: sized(3, 12),
+        records_max: sized(8, 16),
         tasks_max: sized(4, 60),
     }
 }

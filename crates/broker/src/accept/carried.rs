@@ -48,6 +48,14 @@ impl Broker {
         Ok(reply)
     }
 
+    /// Tells why a message, or the change that it carries, would be refused, if it would.
+    pub(crate) fn check_accept(&self, cx: &mut Context<'_>, accept: &Accept) -> Result<(), Refusal> {
+        if let Some(update) = &accept.update {
+            self.change_state(cx, update)?;
+        }
+        self.accept(cx, accept).map(drop)
+    }
+
     /// Makes the sender a member of the group that it says it is in. A message is not refused for that: if the group
     /// does not take the sender, it is told so.
     fn join_sender(

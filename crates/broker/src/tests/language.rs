@@ -15,7 +15,7 @@
 //! | `take NAME[#N] [max=N] [lease=MS] [bytes=N]` | |
 //! | `surface`, `ack`, `return`, `extend … MS`, `nack … [delay=MS\|never] [reason…]`, each with `NAME LABEL[~N]` | |
 //! | `process NAME LABEL`, `revive LABEL [TO]`, `drop LABEL [TO]` | |
-//! | `write NAME [last=COMMIT] [COLLECTION/KEY=TEXT[,OPTION…]…]` | one commit; options: see [`Stage::write`] |
+//! | `write NAME [last=COMMIT] [COLLECTION/[KEY]=TEXT[,OPTION…]…]` | one commit; options: see [`records::write`]; without `KEY` the broker makes one |
 //! | `carryrecord NAME COLLECTION/KEY`, `records NAME` | |
 //! | `claim NAME KEY [task=TASK] [role=ROLE] [lease=MS]` | the next task, if it names none |
 //! | `judge GATE yes\|no [REASON]`, `equip NAME [WHAT…]`, `sign NAME STATE [OPTION…]` | |
@@ -25,6 +25,7 @@
 //!
 //! `LABEL~N` is the N-th time that the agent was handed the message; without it, the last.
 
+mod records;
 mod work;
 
 use std::collections::BTreeMap;
@@ -35,9 +36,8 @@ use crate::tests::settings;
 use crate::tests::show;
 use crate::tests::world::{Outcome, START_MS, World};
 use crate::{
-    Accept, AgentKey, Command, Commit, Delay, Digest, Document, Door, Effect, EntryKey, Fingerprint, Holder,
-    Identity, Nack, ProfileSwap, RecordChange, RecordName, RecordWrite, Register, Reply, Retention,
-    SessionKey, Swap, Take, TaskIntent, Time, WithRecipients,
+    Accept, AgentKey, Command, Delay, Digest, Door, Effect, EntryKey, Fingerprint, Holder, Identity, Nack,
+    ProfileSwap, RecordName, Register, Reply, Retention, SessionKey, Take, TaskIntent, Time, WithRecipients,
 };
 
 /// Runs a scenario, and remembers what its words stand for.
@@ -47,6 +47,8 @@ pub(crate) struct Stage {
     pub(crate) labels: BTreeMap<String, MessageId>,
     /// What was handed to whom, in order.
     deliveries: BTreeMap<(AgentKey, MessageId), Vec<DeliveryId>>,
+    /// Commits by the last text that they wrote.
+    commits: BTreeMap<String, Digest>,
     retention: Retention,
 }
 
@@ -60,7 +62,8 @@ impl Stage {
     pub(crate) fn new() -> Self {
         let world = World::new(settings::roomy());
         let retention = Retention::USUAL;
-        Stage { world, labels: BTreeMap::new(), deliveries: BTreeMap::new(), retention }
+        let (labels, deliveries) = (BTreeMap::new(), BTreeMap::new());
+        Stage { world, labels, deliveries, commits: BTreeMap::new(), retention }
     }
 
     /// Carries out one line and says what came of it.
@@ -105,7 +108,7 @@ impl Stage {
             "send" => self.send(&words),
             "flood" => self.flood(&words),
             "take" => self.take(&words),
-            "write" => self.write(&words),
+            "write" => records::write(self, &words),
             _ => self.command(verb, &words),
         }
     }
@@ -250,43 +253,6 @@ impl Stage {
             told = self.send(&words);
         }
         told
-    }
-
-    /// Writes records in one commit. `gone` removes one; `new`, `old` and `is=TEXT` say what must be there before,
-    /// `blob` that it refers to one, `message=LABEL` that it is that message; a commit is known by its last text.
-    fn write(&mut self, words: &[&str]) -> Vec<String> {
-        let repo = self.agent(words[0]);
-        let (mut swap, mut commit) = (None, Digest::default());
-        let mut writes = Vec::new();
-        for (name, value) in words[1..].iter().map(|word| option(word)) {
-            if name == "last" {
-                swap = Some(digest(value));
-                continue;
-            }
-            let ((collection, key), mut options) = (named(name), value.split(','));
-            let text = options.next().unwrap_or_default();
-            commit = digest(text);
-            let (mut before, mut blobs, mut message) = (Swap::Anything, Vec::new(), None);
-            for (name, value) in options.map(option) {
-                match name {
-                    "new" => before = Swap::Nothing,
-                    "old" => before = Swap::Something,
-                    "is" => before = Swap::Is(Some(digest(value)).filter(|_| !value.is_empty())),
-                    "blob" => blobs = vec![Digest([7; 32])],
-                    "message" => message = Some(self.message(value)),
-                    _ => panic!("`write` has no option `{name}`"),
-                }
-            }
-            let document = message.map_or(Document::Here(text.to_owned().into()), Document::OfMessage);
-            let change = match text {
-                "gone" => RecordChange::Remove,
-                _ => RecordChange::Set { cid: digest(text), document, message, blobs },
-            };
-            let (collection, key) = (collection.into(), key.into());
-            writes.push(RecordWrite { collection, key, swap: before, change });
-        }
-        let tick = self.world.broker.next_tick(Time(self.world.now));
-        self.run(&Command::Commit(Box::new(Commit { repo, swap, commit, tick, writes })))
     }
 
     fn take(&mut self, words: &[&str]) -> Vec<String> {

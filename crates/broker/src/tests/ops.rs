@@ -1,5 +1,6 @@
 //! Random commands: each is a few numbers, read against the state that is there when its turn comes.
 
+use bytes::Bytes;
 use message::{
     Address, AgentName, AgentRef, Backoff, DeliveryId, Dialect, Guarantee, Kind, MessageId, PresenceState,
     Priority, Seq, TaskStatus,
@@ -8,10 +9,10 @@ use proptest::prelude::*;
 
 use crate::tests::world::{Outcome, World};
 use crate::{
-    Accept, AgentKey, Blocker, Command, Commit, Delay, Digest, Document, Door, Effect, Entity, EntryKey,
-    Fingerprint, HelpAnswer, Holder, Identity, Living, LookFrom, MessageKey, Micros, Nack, Operation,
-    ProfileSwap, RecordChange, RecordWrite, Register, Reply, Retention, SessionKey, Sign, StateChange, Swap,
-    Take, TaskIntent, Time, WithRecipients,
+    Accept, AgentKey, Blocker, Command, Commit, Delay, Digest, Door, Effect, Entity, EntryKey, Fingerprint,
+    HelpAnswer, Holder, Identity, Living, LookFrom, MessageKey, Micros, Nack, Operation, ProfileSwap,
+    RecordChange, RecordWrite, Register, Reply, Retention, SessionKey, Sign, StateChange, Swap, Take,
+    TaskIntent, Time, WithRecipients,
 };
 
 const NAMES: [&str; 5] = ["ann", "bob", "cid", "dan", "eve"];
@@ -346,24 +347,32 @@ impl Op {
             return;
         }
         let cid = Digest([self.one; 32]);
-        let message = seen.pick(self.other).filter(|_| self.has(6));
-        let document = message.map_or(Document::Here(b"document"[..].into()), Document::OfMessage);
+        let document: Bytes = format!("document {}", self.one).into();
         let blobs = if self.has(8) { vec![Digest([1; 32]), Digest([2; 32])] } else { Vec::new() };
-        let set = RecordChange::Set { cid, document, message, blobs };
+        let submit = self.has(6).then(|| {
+            let body = if self.has(13) { b"another document"[..].into() } else { document.clone() };
+            let accept = Accept::new(repo, vec![self.address()], Kind::Note, Identity::Content, body);
+            Box::new(Accept { live_only: self.has_all(&[1, 2]), hold: self.has(11), ..accept })
+        });
+        let set = RecordChange::Set { cid, document, submit, blobs };
         let swaps = [Swap::Anything, Swap::Anything, Swap::Nothing, Swap::Something, Swap::Is(Some(cid))];
         let write = |nth: u16, change| RecordWrite {
             collection: collection.into(),
-            key: key(nth).into(),
+            key: Some(key(nth).into()).filter(|_| !self.has_all(&[2, nth])),
             swap: swaps[usize::from(self.flags >> 9) % swaps.len()],
             change,
         };
         let other = if self.has(4) { RecordChange::Remove } else { set.clone() };
         let mut writes = vec![write(3, other), write(5, set)];
-        let (tick, count) = (world.broker.next_tick(Time(world.now)), if self.has(7) { 2 } else { 1 });
-        let swap = self.has_all(&[0, 5]).then_some(Digest([9; 32]));
-        writes.truncate(count);
-        let commit = Commit { repo, swap, commit: Digest([9; 32]), tick, writes };
-        world.run(&Command::Commit(Box::new(commit)));
+        writes.truncate(if self.has(7) { 2 } else { 1 });
+        let last = world.broker.repo(repo).map_or(Digest([9; 32]), |repo| repo.commit);
+        let swap = self.has_all(&[0, 5]).then_some(last);
+        let commit = Commit { repo, did: "did:web:a.example".into(), swap, writes };
+        let outcome = world.run(&Command::Commit(Box::new(commit)));
+        if let Ok(Reply::Committed(committed)) = outcome.reply {
+            let records = committed.keys.iter().filter_map(|key| world.broker.record(repo, collection, key));
+            seen.messages.extend(records.filter_map(|record| record.message));
+        }
     }
 
     fn agent(self) -> AgentKey {

@@ -7,8 +7,8 @@ use message::{MessageId, RecipientReceipt, Timestamp};
 use crate::tests::language::Stage;
 use crate::tests::world::{Outcome, START_MS, living};
 use crate::{
-    Accepted, AgentKey, Broker, Change, ClaimOutcome, Delivery, Effect, EntryKey, Event, Failed, Holder,
-    MessageKey, Next, Receipted, RecordName, Reply, Time, Tried, WaitingView,
+    Accepted, AgentKey, Broker, Change, ClaimOutcome, Committed, Delivery, Effect, EntryKey, Event, Failed,
+    Holder, MessageKey, Next, Receipted, RecordName, Reply, Time, Tried, WaitingView,
 };
 
 pub(crate) fn outcome(stage: &Stage, outcome: &Outcome) -> Vec<String> {
@@ -53,6 +53,8 @@ fn reply(stage: &Stage, reply: &Reply) -> Vec<String> {
         Reply::Changed(Change { version, is_duplicate }) => {
             vec![format!("version {version}{}", if *is_duplicate { ", as before" } else { "" })]
         }
+        Reply::Committed(Committed { head: Some(_), .. }) => vec!["done".to_owned()],
+        Reply::Committed(Committed { head: None, keys }) => vec![format!("unchanged: {}", keys.join(" "))],
     }
 }
 

@@ -5,8 +5,8 @@ use message::{MessageId, Seq};
 use crate::entry::State;
 use crate::tests::audit;
 use crate::{
-    Broker, Command, Context, Effect, Effects, Event, Living, LookFrom, Random, Refusal, Reply, Settings,
-    Time,
+    AgentKey, Broker, Command, Commit, Context, Effect, Effects, Event, Living, LookFrom, Random,
+    RecordChange, RecordWrite, Refusal, Reply, Settings, Time,
 };
 
 /// The code of the event by which posts become a member's own.
@@ -73,6 +73,7 @@ impl World {
         let mut cx = Context { now: Time(self.now), wall: Time(self.wall), random: &mut self.random };
         let log = &mut self.log;
         let mut expected = self.broker.last().0;
+        let first = Seq(expected + 1);
         let reply = self.broker.execute(&mut cx, command, &mut effects, &mut |seq, at, event| {
             expected += 1;
             assert_eq!(seq.0, expected, "events have consecutive numbers");
@@ -83,7 +84,13 @@ impl World {
         let changes = self.log[from..].iter().filter(|bytes| bytes[0] != ABSORBED).count();
         // What a message says of its sender is noted though the message is refused.
         let says_more = matches!(command, Command::Accept(it) if it.sign.is_some() || it.joins.is_some());
-        assert!(reply.is_ok() || says_more || changes == 0, "a refusal changes nothing, but {command:?} did");
+        // What a commit has sent before one of its messages is refused is taken back.
+        let sends = matches!(command, Command::Commit(commit) if sends_several(commit));
+        let leaves_nothing = if sends { open_from(&self.broker, first) == 0 } else { changes == 0 };
+        assert!(
+            reply.is_ok() || says_more || leaves_nothing,
+            "a refusal changes nothing, but {command:?} did"
+        );
         for (mailbox, entry) in audit::offers(&self.broker).difference(&offered) {
             let is_told = effects.contains(&Effect::Ready(*mailbox));
             assert!(is_told, "entry {entry} may leave {mailbox:?} and nobody is told, by {command:?}");
@@ -152,6 +159,18 @@ impl World {
         assert_eq!(first, second, "the same state decides the same");
         assert!(snapshot(&self.broker) == before, "deciding changes nothing");
     }
+}
+
+fn sends_several(commit: &Commit) -> bool {
+    let sends = |write: &&RecordWrite| matches!(&write.change, RecordChange::Set { submit: Some(_), .. });
+    commit.writes.iter().filter(sends).count() > 1
+}
+
+/// Counts what agents have sent since an event and is not over.
+fn open_from(broker: &Broker, first: Seq) -> usize {
+    let messages = broker.messages.iter().map(|(_, message)| message);
+    let sent = messages.filter(|message| message.seq >= first && message.from != AgentKey::SYSTEM);
+    sent.filter(|message| message.open > 0).count()
 }
 
 pub(crate) fn snapshot(broker: &Broker) -> Vec<u8> {

@@ -1,8 +1,7 @@
 //! Writes of records as frames, for those who may see them.
 
-use broker::{AgentKey, Digest, Event, RecordName, WrittenRecord};
+use broker::{AgentKey, Digest, Event, RecordName, WrittenRecord, tid_of};
 use gateway::Answer;
-use gateway::repo::tid_of;
 use message::Seq;
 
 use super::places::BYTES_MAX;

@@ -147,15 +147,10 @@ impl Draft {
         let submission = if is_message { submission(hub, repo, wanted, &text, record)? } else { None };
         Ok(Draft { cid, digest, status, envelope, submission, blobs, digests })
     }
-
-    /// Tells whether what the message says is what the record says, to the byte.
-    pub(super) fn is_its_message(&self) -> bool {
-        self.submission.as_ref().is_some_and(|submission| submission.accept.body == self.envelope)
-    }
 }
 
 /// Returns the hash that a CID holds.
-pub(crate) fn digest_of(cid: &Cid) -> Option<Digest> {
+fn digest_of(cid: &Cid) -> Option<Digest> {
     cid.decode().ok()?.digest.try_into().ok().map(Digest)
 }
 

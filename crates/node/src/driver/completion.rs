@@ -1,6 +1,6 @@
 //! Completions: what leaves the node when the batch that it rests on is durable.
 
-use broker::AgentKey;
+use broker::{AgentKey, Command};
 use message::{DeliveryId, MessageId, Stage};
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
@@ -14,8 +14,8 @@ pub type Returns = Vec<(AgentKey, DeliveryId)>;
 
 /// Something that leaves when a batch is durable. Dropping it instead tells its caller that the node has stopped.
 pub enum Completion {
-    /// The outcomes of commands.
-    Executed { outcomes: Vec<Executed>, to: ReplyTo },
+    /// The outcomes of commands. The commands are freed when the outcomes have left: the writer has more to do.
+    Executed { outcomes: Vec<Executed>, commands: Vec<Command>, to: ReplyTo },
     /// The answer to a query.
     Answer(Box<dyn Complete>),
     /// The answer to a take.
@@ -34,8 +34,6 @@ pub enum Completion {
     Replied { agent: AgentKey, reply: MessageId, delivery: DeliveryId, to: Vec<oneshot::Sender<Outcome>> },
     /// The end of a wait for a reply that does not come.
     Unanswered { stage: Stage, to: Vec<oneshot::Sender<Outcome>> },
-    /// Code of a caller.
-    Run(Box<dyn FnOnce() + Send>),
 }
 
 /// A completion of a type that only its maker knows.
@@ -48,12 +46,15 @@ impl Completion {
     /// Lets it leave. What could be given to nobody was never handed out, and is added to `returns`.
     pub fn complete(self, returns: &mut Returns) {
         match self {
-            Completion::Executed { outcomes, to } => match to {
-                // A caller that has gone needs no answer.
-                ReplyTo::Caller { reply, .. } => drop(reply.send(outcomes)),
-                ReplyTo::Queue { slot, .. } => drop(slot.send(outcomes)),
-                ReplyTo::Nobody => {}
-            },
+            Completion::Executed { outcomes, commands, to } => {
+                match to {
+                    // A caller that has gone needs no answer.
+                    ReplyTo::Caller { reply, .. } => drop(reply.send(outcomes)),
+                    ReplyTo::Queue { slot, .. } => drop(slot.send(outcomes)),
+                    ReplyTo::Nobody => {}
+                }
+                drop(commands);
+            }
             Completion::Answer(answer) => answer.complete(),
             Completion::Taken { taken, reply, .. } => {
                 if let Err(Ok(Taken::Letters(letters))) = reply.send(taken) {
@@ -88,7 +89,6 @@ impl Completion {
                     let _gone = to.send(Outcome::Nothing { stage });
                 }
             }
-            Completion::Run(run) => run(),
         }
     }
 }

@@ -12,8 +12,9 @@ use message::Seq;
 
 use super::dispatch::Dispatcher;
 use super::job::{ReplyTo, Take, Taken};
+use super::transaction::Transaction;
 use super::transaction::{OVERHEAD_BYTES, growth};
-use super::{Completion, Executed, Job, PendingBatch, RecentBodies, Returns, Room, Transaction};
+use super::{Completion, Executed, Job, PendingBatch, RecentBodies, Returns, Room};
 use crate::clock::Clock;
 use crate::counters::Counters;
 use crate::failure::CallError;
@@ -329,7 +330,11 @@ impl Transaction<'_> {
             Job::Execute { commands, reply } => {
                 let outcomes: Vec<Executed> =
                     commands.iter().map(|command| self.execute_and_await(command)).collect();
-                (!matches!(reply, ReplyTo::Nobody)).then_some(Completion::Executed { outcomes, to: reply })
+                (!matches!(reply, ReplyTo::Nobody)).then_some(Completion::Executed {
+                    outcomes,
+                    commands,
+                    to: reply,
+                })
             }
             Job::Note(command) => {
                 // Nobody relies on it, so nobody is told.
@@ -369,7 +374,6 @@ impl Transaction<'_> {
                 }
                 None
             }
-            Job::Call(call) => call(self),
         }
     }
 }

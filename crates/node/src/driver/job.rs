@@ -5,7 +5,7 @@ use message::Seq;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 
 use super::completion::Complete;
-use super::{Completion, Letter, SubscriberId, Transaction};
+use super::{Completion, Letter, SubscriberId};
 use crate::failure::CallError;
 use crate::subscription::Wishes;
 
@@ -25,12 +25,7 @@ pub enum Job {
     Credit { subscriber: SubscriberId, more: u32 },
     /// Forgets a subscriber, and returns what it was handed and did not read.
     Unsubscribe { subscriber: SubscriberId, unread: super::Returns },
-    /// Runs code of a caller.
-    Call(Call),
 }
-
-/// Code of a caller that runs in a transaction.
-pub type Call = Box<dyn FnOnce(&mut Transaction<'_>) -> Option<Completion> + Send>;
 
 /// A wish to be given messages now, or when the first come.
 pub struct Take {

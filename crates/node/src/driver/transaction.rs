@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use broker::{AgentKey, GroupKey, Random, Reply, Sign, Take, TaskKey, Time};
-use broker::{Broker, Command, Context, Document, Due, Effect, Effects, Mailbox, RecordChange, RecordWrite};
+use broker::{Accept, Random, Reply, Sign, Take, Time};
+use broker::{Broker, Command, Context, Due, Effect, Effects, Mailbox, RecordChange, RecordWrite};
 use bytes::Bytes;
 use log::Batch;
 use message::{MessageId, Seq};
@@ -24,7 +24,7 @@ const WRITE_BYTES: u64 = 2 << 10;
 const DUE_MAX: usize = 4_096;
 
 /// The state and the clock, while jobs are carried out.
-pub struct Transaction<'t> {
+pub(super) struct Transaction<'t> {
     pub(super) broker: &'t mut Broker,
     pub(super) batch: &'t mut Batch,
     pub(super) dispatcher: &'t mut Dispatcher,
@@ -49,29 +49,8 @@ pub struct Transaction<'t> {
 }
 
 impl Transaction<'_> {
-    /// Returns the state, to look at.
-    pub fn broker(&self) -> &Broker {
-        self.broker
-    }
-
-    /// Returns the bus's time.
-    pub fn now(&self) -> Time {
-        self.now
-    }
-
-    /// Returns the wall clock's time.
-    pub fn wall(&self) -> Time {
-        self.wall
-    }
-
-    /// Tells whether a command would be refused now; nothing changes.
-    pub fn check(&mut self, command: &Command) -> Result<(), CallError> {
-        let mut cx = Context { now: self.now, wall: self.wall, random: self.random };
-        self.broker.decide(&mut cx, command).map(drop).map_err(CallError::Refused)
-    }
-
     /// Executes a command. What it gives back may leave only with the completion of the job that it is part of.
-    pub fn execute(&mut self, command: &Command) -> Result<Reply, CallError> {
+    pub(super) fn execute(&mut self, command: &Command) -> Result<Reply, CallError> {
         let outcome = self.try_execute(command);
         if outcome.is_ok()
             && let Command::Ack { delivery, .. } = command
@@ -95,7 +74,6 @@ impl Transaction<'_> {
         }
         #[cfg(feature = "simulation")]
         let effects_before = self.effects.len();
-        let body = body(command);
         let mut cx = Context { now: self.now, wall: self.wall, random: self.random };
         let (batch, needs, counters, bodies) =
             (&mut *self.batch, &mut *self.needs, self.counters, &mut *self.bodies);
@@ -106,8 +84,8 @@ impl Transaction<'_> {
             if event.needs_sync() {
                 *needs = seq;
             }
-            if let (Some(body), broker::Event::Accepted(accepted)) = (body, event)
-                && accepted.body.len() == body.len()
+            if let broker::Event::Accepted(accepted) = event
+                && let Some(body) = body_in(command, &accepted.body)
             {
                 bodies.push((seq, body.clone()));
             }
@@ -183,14 +161,8 @@ impl Transaction<'_> {
         Duration::from_millis(made_ms.map_or(0, |made_ms| self.now.ms_since(Time(made_ms))))
     }
 
-    /// Returns the task that an agent would be given next, of all that it may have or of one role.
-    pub fn next_task(&mut self, agent: AgentKey, role: Option<GroupKey>) -> Option<TaskKey> {
-        let cx = Context { now: self.now, wall: self.wall, random: self.random };
-        self.broker.next_task(&cx, agent, role)
-    }
-
     /// Waits for the reply to a message that was accepted with a wait.
-    pub fn wait_for_reply(&mut self, message: MessageId) -> Awaited {
+    pub(super) fn wait_for_reply(&mut self, message: MessageId) -> Awaited {
         self.dispatcher.wait_for_reply(message)
     }
 
@@ -294,16 +266,42 @@ impl Transaction<'_> {
     }
 }
 
-/// Returns the body that a command brings, as the log will have it.
-fn body(command: &Command) -> Option<&Bytes> {
-    if let Command::Accept(accept) = command { Some(&accept.body) } else { None }
+/// Returns the body that an event has from a command, as the command holds it; nothing if the broker wrote it.
+fn body_in<'c>(command: &'c Command, body: &[u8]) -> Option<&'c Bytes> {
+    // The event borrows it, so it lies at the same place.
+    let is_it = |accept: &&Accept| std::ptr::eq::<[u8]>(&*accept.body, body);
+    let accept = if let Command::Commit(commit) = command {
+        commit.writes.iter().filter_map(submitted).find(is_it)
+    } else if let Command::Accept(accept) = command {
+        Some(&**accept).filter(is_it)
+    } else {
+        None
+    };
+    accept.map(|accept| &accept.body)
 }
 
-/// Returns how much a write adds to the log; nothing for one that removes.
+/// Returns the message that a record is.
+fn submitted(write: &RecordWrite) -> Option<&Accept> {
+    match &write.change {
+        RecordChange::Set { submit, .. } => submit.as_deref(),
+        RecordChange::Remove => None,
+    }
+}
+
+/// Returns how much accepting a message adds to the log, with what it carries.
+fn accepted(accept: &Accept) -> u64 {
+    let carried = signed(accept.sign.as_deref()) + accept.update.as_ref().map_or(0, |_| STATE_BYTES);
+    accept.body.len() as u64 + carried
+}
+
+/// Returns how much a write adds to the log at most; nothing for one that removes. A document that is the body of a
+/// message is stored once while the message is open; the message may be over as soon as it is accepted.
 fn written(write: &RecordWrite) -> Option<u64> {
     match &write.change {
-        RecordChange::Set { document: Document::Here(body), .. } => Some(body.len() as u64 + WRITE_BYTES),
-        RecordChange::Set { document: Document::OfMessage(_), .. } => Some(WRITE_BYTES),
+        RecordChange::Set { document, submit, .. } => {
+            let message = submit.as_ref().map_or(0, |accept| accepted(accept) + WRITE_BYTES);
+            Some(document.len() as u64 + WRITE_BYTES + message)
+        }
         RecordChange::Remove => None,
     }
 }
@@ -319,10 +317,7 @@ fn signed(sign: Option<&Sign>) -> u64 {
 /// Returns how much a command that brings new work adds to the log; nothing for one that finishes work.
 pub(super) fn growth(command: &Command) -> Option<u64> {
     match command {
-        Command::Accept(accept) => {
-            let carried = signed(accept.sign.as_deref()) + accept.update.as_ref().map_or(0, |_| STATE_BYTES);
-            Some(accept.body.len() as u64 + carried)
-        }
+        Command::Accept(accept) => Some(accepted(accept)),
         Command::Amend { body, .. } => Some(body.len() as u64),
         Command::Register(register) => Some(register.profile.len() as u64),
         Command::Join { .. } | Command::RetryDead { .. } => Some(0),

@@ -7,12 +7,15 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use broker::{AgentKey, Command, Commit, Digest, Document, RecordChange, RecordWrite, Swap, Time};
+use broker::{
+    Accept, AgentKey, Commit, Digest, Fingerprint, Identity, RecordChange, RecordWrite, Swap, Time,
+};
 use log::RealDisk;
-use message::{MessageId, Seq};
+use message::{Kind, Seq};
 use tempfile::TempDir;
 
 use super::bus::{Bus, settings};
+use super::look::look;
 use crate::driver::{Hook, Point};
 use crate::{CallError, Clock, Hindrance, Keep, Node, Settings, Trim};
 
@@ -345,34 +348,33 @@ async fn the_log_trims_itself() {
     bus.node.shut_down();
 }
 
-/// What a record says.
-enum Says {
-    Text(String),
-    Message(MessageId),
+/// Writes a record of ann's that is a note of hers.
+async fn write(bus: &Bus, key: &str, text: &str) {
+    commit(bus, key, text, None).await;
 }
 
-/// Writes a record of ann's.
-async fn write(bus: &Bus, key: &str, says: Says) {
-    let (repo, key) = (bus.ann, key.to_owned());
-    let call = move |turn: &mut crate::Turn<'_>| {
-        let (document, message) = match &says {
-            Says::Text(text) => (Document::Here(text.clone().into()), None),
-            Says::Message(id) => (Document::OfMessage(*id), Some(*id)),
-        };
-        let change = RecordChange::Set { cid: Digest([1; 32]), document, message, blobs: Vec::new() };
-        let (collection, key) = ("x.notes".into(), key.into());
-        let writes = vec![RecordWrite { collection, key, swap: Swap::Anything, change }];
-        let tick = turn.broker().next_tick(turn.now());
-        let commit = Commit { repo, swap: None, commit: Digest([2; 32]), tick, writes };
-        turn.execute(&Command::Commit(Box::new(commit)))
-    };
-    bus.node.call(call).await.unwrap().unwrap();
+/// Writes a record of ann's that is a message to bob.
+async fn write_message(bus: &Bus, key: &str, text: &str) {
+    let (to, body) = (vec!["bob".parse().unwrap()], text.to_owned().into());
+    let accept = Accept::new(bus.ann, to, Kind::Note, Identity::Content, body);
+    commit(bus, key, text, Some(Box::new(accept))).await;
+}
+
+async fn commit(bus: &Bus, key: &str, text: &str, submit: Option<Box<Accept>>) {
+    let mut cid = Digest::default();
+    cid.0[..16].copy_from_slice(&Fingerprint::of(&[text.as_bytes()]).0);
+    let (document, blobs) = (text.to_owned().into(), Vec::new());
+    let change = RecordChange::Set { cid, document, submit, blobs };
+    let (collection, key) = ("x.notes".into(), Some(key.into()));
+    let writes = vec![RecordWrite { collection, key, swap: Swap::Anything, change }];
+    let commit = Commit { repo: bus.ann, did: "did:web:ann.example".into(), swap: None, writes };
+    assert!(bus.node.execute(commit).await.unwrap().head.is_some());
 }
 
 /// Reads all records of somebody.
 async fn records(node: &Node, repo: AgentKey) -> BTreeMap<String, String> {
-    let places = node.call(move |turn| {
-        let records = turn.broker().records(repo, "x.notes", None, None);
+    let places = look(node, move |broker| {
+        let records = broker.records(repo, "x.notes", None, None);
         records.map(|record| (record.key.to_owned(), record.body)).collect::<Vec<_>>()
     });
     let places = places.await.unwrap();
@@ -388,15 +390,14 @@ async fn every_record_is_there_as_it_was_written() {
     let mut expected = BTreeMap::new();
     for number in 0..40 {
         let (key, text) = (format!("k{number}"), body(&format!("note {number}")));
-        write(&bus, &key, Says::Text(text.clone())).await;
+        write(&bus, &key, &text).await;
         expected.insert(key, text);
     }
-    write(&bus, "k7", Says::Text("another".to_owned())).await;
+    write(&bus, "k7", "another").await;
     expected.insert("k7".to_owned(), "another".to_owned());
     // A record that is a message: of one the message stays open, of the other the record outlives it.
     for name in ["open", "over"] {
-        let id = bus.send(name, &body(name)).await;
-        write(&bus, name, Says::Message(id)).await;
+        write_message(&bus, name, &body(name)).await;
         expected.insert(name.to_owned(), body(name));
     }
     settle_newest(&bus).await;
@@ -423,10 +424,9 @@ async fn a_record_that_is_looked_at_while_it_is_carried_is_read() {
     let folder = TempDir::new().unwrap();
     let bus = Bus::open(small(folder.path())).await;
     follow(&bus.node);
-    let id = bus.send("a", &body("a")).await;
-    write(&bus, "a", Says::Message(id)).await;
+    write_message(&bus, "a", &body("a")).await;
     let repo = bus.ann;
-    let place = bus.node.call(move |turn| turn.broker().record(repo, "x.notes", "a").unwrap().body);
+    let place = look(&bus.node, move |broker| broker.record(repo, "x.notes", "a").unwrap().body);
     let place = place.await.unwrap();
     for round in ["one", "two"] {
         pass(&bus, 150, round).await;

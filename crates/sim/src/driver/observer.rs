@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use broker::{AgentKey, Command, Effect, Event, GroupKey, Refusal, Reply, Target, Time};
-use message::Seq;
+use message::{MessageId, Seq};
 use node::driver::{Observed, Observer, Source};
 
 use super::Notice;
@@ -12,6 +12,8 @@ use super::Notice;
 pub(crate) struct Record {
     pub(crate) what: What,
     pub(crate) notices: Vec<(Notice, Vec<GroupKey>)>,
+    /// What agents sent.
+    pub(crate) sent: Vec<MessageId>,
 }
 
 pub(crate) enum What {
@@ -42,6 +44,7 @@ pub(crate) struct Records(Arc<Mutex<Kept>>);
 struct Kept {
     records: Vec<Record>,
     notices: Vec<(Notice, Vec<GroupKey>)>,
+    sent: Vec<MessageId>,
 }
 
 impl Records {
@@ -54,6 +57,11 @@ impl Records {
 impl Observer for Records {
     fn event(&mut self, _seq: Seq, _at: Time, event: &Event<'_>) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Event::Accepted(accepted) = event
+            && accepted.from != AgentKey::SYSTEM
+        {
+            kept.sent.push(accepted.id);
+        }
         kept.notices.extend(notice_of(event));
     }
 
@@ -79,8 +87,8 @@ impl Observer for Records {
             }
         };
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let notices = std::mem::take(&mut kept.notices);
-        kept.records.push(Record { what, notices });
+        let (notices, sent) = (std::mem::take(&mut kept.notices), std::mem::take(&mut kept.sent));
+        kept.records.push(Record { what, notices, sent });
     }
 }
 

@@ -115,7 +115,6 @@ impl Process {
 
     /// Adds a job and who asked for it.
     pub(super) fn push(&mut self, asker: Asker, request: Request) {
-        let tick = self.broker().next_tick(self.broker().time());
         let dead = self.dead_letter(&request);
         let (job, reply) = if let Request::Take(wish) = &request {
             let ((reply, replied), (letters, _)) = (oneshot::channel(), oneshot::channel());
@@ -123,7 +122,7 @@ impl Process {
             (Job::Take(take), Receiver::Taken(replied))
         } else {
             let (reply, replied) = oneshot::channel();
-            let (commands, reply) = (vec![request.command(tick)], ReplyTo::Caller { reply, permit: None });
+            let (commands, reply) = (vec![request.command()], ReplyTo::Caller { reply, permit: None });
             (Job::Execute { commands, reply }, Receiver::Executed(replied))
         };
         self.work.jobs.push_back(job);
@@ -166,6 +165,30 @@ impl Process {
         Some(DeadLetter { message: meant.id, recipient: meant.to.clone(), entry: *entry, older })
     }
 
+    /// Finds who asked for what was executed, and what it was; nothing where the model does not see it.
+    fn asked(
+        &self,
+        jobs: &mut [Option<Queued>],
+        source: Source,
+        command: &Command,
+    ) -> Option<(Asker, Request, Option<DeadLetter>)> {
+        let by_itself = || own(command).map(|request| (Asker::Operator, request, None));
+        match source {
+            Source::Job(index) => match &mut jobs[index] {
+                Some(Queued { asker, request: Some(request), dead, .. }) => {
+                    Some((*asker, request.clone(), dead.take()))
+                }
+                Some(_) | None => by_itself(),
+            },
+            Source::Subscriber(id) => {
+                let found = self.subscribers.iter().find(|subscriber| subscriber.id == id)?;
+                let Command::Take(take) = command else { return None };
+                Some((found.waiting.asker, Request::Take(TakeWish::of(take)), None))
+            }
+            Source::Driver | Source::Due => by_itself(),
+        }
+    }
+
     /// Returns who waits with credit.
     fn waiting(&self) -> Vec<Waiting> {
         let with_credit = self.decider.dispatcher().waiting();
@@ -186,10 +209,7 @@ impl Driver {
             match asked {
                 Asked::Request(request) => {
                     // These are made from the state that is there when they are carried out.
-                    let is_exact = matches!(
-                        request,
-                        Request::Record(_) | Request::RetryDead { .. } | Request::DropDead { .. }
-                    );
+                    let is_exact = matches!(request, Request::RetryDead { .. } | Request::DropDead { .. });
                     if is_exact {
                         self.step()?;
                     }
@@ -256,30 +276,24 @@ impl Driver {
                 }
                 What::NoRoom(_) => {}
                 What::Executed { source, command, outcome, effects, now, wall, last, needs } => {
-                    let (asker, request, dead) = match source {
-                        Source::Job(index) => match &mut jobs[index] {
-                            Some(Queued { asker, request: Some(request), dead, .. }) => {
-                                (*asker, request.clone(), dead.take())
-                            }
-                            Some(_) | None => match own(&command) {
-                                Some(request) => (Asker::Operator, request, None),
-                                None => continue,
-                            },
-                        },
-                        Source::Subscriber(id) => {
-                            let found = process.subscribers.iter().find(|subscriber| subscriber.id == id);
-                            let Some(found) = found else { continue };
-                            let Command::Take(take) = &command else { continue };
-                            (found.waiting.asker, Request::Take(TakeWish::of(take)), None)
-                        }
-                        Source::Driver | Source::Due => match own(&command) {
-                            Some(request) => (Asker::Operator, request, None),
-                            None => continue,
-                        },
+                    let Some((asker, request, dead)) = process.asked(&mut jobs, source, &command) else {
+                        continue;
                     };
                     let outcome = *outcome;
-                    let answer =
-                        Answer { asker, request, outcome, effects, notices, dead, now, wall, last, needs };
+                    let sent = record.sent;
+                    let answer = Answer {
+                        asker,
+                        request,
+                        outcome,
+                        effects,
+                        notices,
+                        sent,
+                        dead,
+                        now,
+                        wall,
+                        last,
+                        needs,
+                    };
                     self.seen.push(Seen::Answered(Box::new(answer.clone())));
                     match source {
                         Source::Job(index) => drop(answers.insert(index, Box::new(answer))),

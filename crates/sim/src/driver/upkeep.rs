@@ -180,7 +180,10 @@ impl Driver {
                 let document = process.body(place)?;
                 match of {
                     Holder::Record(RecordName { repo, collection, key }) => {
-                        kept.push(Kept { repo, collection, key, document });
+                        let record = process.broker().record(repo, &collection, &key);
+                        let stamp = record.map(|record| (record.cid, record.tick, record.message));
+                        let stamp = stamp.unwrap_or_default();
+                        kept.push(Kept { repo, collection, key, document, stamp });
                     }
                     Holder::Task(key) => {
                         let request = process.broker().task_at(key).and_then(|task| task.request);

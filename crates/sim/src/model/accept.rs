@@ -8,7 +8,7 @@ use message::{Kind, MessageId, Stage};
 use super::Outcome;
 use super::route::{Reason, Route, Way};
 use super::state::{Is, Known, Letter, Part, Place, State, Turn};
-use super::work::{Heard, Spoken};
+use super::work::{Heard, No, Spoken};
 use crate::driver::Answer;
 use crate::request::Sent;
 use crate::violation::{Promise, Violation, broken, ensure};
@@ -30,6 +30,46 @@ const WARNINGS: [&str; 9] = [
 /// How long somebody who waits for a reply has to be written it, in milliseconds.
 const WRITE_MS: u64 = 60_000;
 
+/// What must become of a message.
+pub(super) enum Fate {
+    /// It claims what it must not have.
+    Claim(No),
+    /// It came before.
+    Repeat(Known),
+    /// It is new: accepted, unless there are reasons not to.
+    New(Box<Arrival>),
+}
+
+/// A new message, and where it goes.
+pub(super) struct Arrival {
+    route: Route,
+    asked: Option<(MessageId, usize)>,
+    heard: Heard,
+    expires: Time,
+    /// Why it must be refused.
+    pub(super) reasons: Vec<Reason>,
+}
+
+/// What the sender of a message must be told.
+pub(super) struct Told {
+    wait_until: Option<Time>,
+    is_loop: bool,
+    is_late: bool,
+    warning: Option<&'static str>,
+}
+
+impl Told {
+    fn check(&self, receipted: &Receipted) -> Result<(), Violation> {
+        let is_right = receipted.wait_until == self.wait_until;
+        ensure(is_right, Promise::Replies, format_args!("waits: {receipted:?}"))?;
+        for (code, is_so) in [("parked", self.is_loop), ("late_reply", self.is_late)] {
+            let is_told = receipted.cautions.iter().any(|caution| caution.code == code);
+            ensure(is_told == is_so, Promise::Receipts, format_args!("{code}: {is_so}, told {is_told}"))?;
+        }
+        check_warning(receipted, self.warning)
+    }
+}
+
 impl State {
     pub(super) fn accepted(&mut self, sent: &Rc<Sent>, answer: &Answer) -> Result<(), Violation> {
         if !self.is_there(sent.from) {
@@ -44,30 +84,16 @@ impl State {
                 return ensure(is_right, Promise::Versions, what);
             }
         };
-        if sent.kind == Kind::TaskClaim
-            && let Err(no) = self.check_claim(sent, answer.wall)
-        {
-            let is_right = answer.outcome.as_ref().is_err_and(|refusal| no.fits(refusal));
-            let what = format_args!("a claim must be refused, {no:?}: {:?}; {sent:?}", answer.outcome);
-            return ensure(is_right, Promise::Claims, what);
-        }
-        if let Some(known) = self.known_again(sent, answer.now).cloned() {
-            return self.repeated(sent, &known, &answer.outcome);
-        }
-        let (route, mut reasons) = self.route(sent);
-        let expires = self.expiry(sent, &route, answer.wall);
-        if expires <= answer.wall && !sent.live_only {
-            reasons.push(Reason::Expired);
-        }
-        let asked = self.asked(sent, &route);
-        let spoken = self.spoken(sent, &route, asked, answer);
-        let heard = match self.hear(&spoken) {
-            Ok(heard) => heard,
-            Err(no) => {
-                reasons.push(Reason::Work(no));
-                Heard::default()
+        let arrival = match self.expect(sent, None, answer) {
+            Fate::Claim(no) => {
+                let is_right = answer.outcome.as_ref().is_err_and(|refusal| no.fits(refusal));
+                let what = format_args!("a claim must be refused, {no:?}: {:?}; {sent:?}", answer.outcome);
+                return ensure(is_right, Promise::Claims, what);
             }
+            Fate::Repeat(known) => return self.repeated(sent, &known, &answer.outcome),
+            Fate::New(arrival) => arrival,
         };
+        let reasons = &arrival.reasons;
         match &answer.outcome {
             Err(refusal) => {
                 if let Refusal::UnknownRecipient { suggestions, .. } = refusal {
@@ -94,7 +120,8 @@ impl State {
                 let is_told = receipted.cautions.iter().any(|caution| caution.code == "not_joined");
                 let what = format_args!("kept out of {:?}: {receipted:?}", sent.joins);
                 ensure(is_told || !is_kept_out, Promise::Receipts, what)?;
-                self.take_in(sent, &route, (asked, heard), expires, receipted, answer)?;
+                let told = self.take_in(sent, *arrival, receipted.id, answer)?;
+                told.check(receipted)?;
                 if let (Some(changed), Some(heard)) = (&sent.update, update) {
                     self.carry(changed, heard, answer.now);
                 }
@@ -102,6 +129,37 @@ impl State {
             }
             Ok(other) => broken(Promise::Answers, format_args!("a message gets {other:?}")),
         }
+    }
+
+    /// Finds what must become of a message; its id is known where it was accepted.
+    pub(super) fn expect(&self, sent: &Rc<Sent>, id: Option<MessageId>, answer: &Answer) -> Fate {
+        if sent.kind == Kind::TaskClaim
+            && let Err(no) = self.check_claim(sent, answer.wall)
+        {
+            return Fate::Claim(no);
+        }
+        if let Some(known) = self.known_again(sent, answer.now) {
+            return Fate::Repeat(known.clone());
+        }
+        let (route, mut reasons) = self.route(sent);
+        let expires = self.expiry(sent, &route, answer.wall);
+        if expires <= answer.wall && !sent.live_only {
+            reasons.push(Reason::Expired);
+        }
+        let asked = self.asked(sent, &route);
+        let accepted = match &answer.outcome {
+            Ok(Reply::Accepted(receipted)) => Some(receipted.id),
+            Ok(_) | Err(_) => id,
+        };
+        let spoken = self.spoken(sent, &route, asked, (accepted, answer));
+        let heard = match self.hear(&spoken) {
+            Ok(heard) => heard,
+            Err(no) => {
+                reasons.push(Reason::Work(no));
+                Heard::default()
+            }
+        };
+        Fate::New(Box::new(Arrival { route, asked, heard, expires, reasons }))
     }
 
     /// Notes what a message says of its sender, which holds though the message is refused. Tells whether the sender is
@@ -122,7 +180,7 @@ impl State {
     }
 
     /// Finds the message of which this is a repeat.
-    fn known_again(&self, sent: &Sent, now: Time) -> Option<&Known> {
+    pub(super) fn known_again(&self, sent: &Sent, now: Time) -> Option<&Known> {
         let of_sender = self.known.iter().rev().filter(|known| known.sender == sent.from);
         let kept = of_sender.take(self.retention.known_per_sender_max as usize);
         let mut same = kept.filter(|known| match &sent.native_id {
@@ -177,16 +235,16 @@ impl State {
         ends.into_iter().min().unwrap_or(Time::NEVER)
     }
 
-    fn take_in(
+    /// Takes a message in; returns what its sender is to be told.
+    pub(super) fn take_in(
         &mut self,
         sent: &Rc<Sent>,
-        route: &Route,
-        (asked, mut heard): (Option<(MessageId, usize)>, Heard),
-        expires: Time,
-        receipted: &Receipted,
+        arrival: Arrival,
+        id: MessageId,
         answer: &Answer,
-    ) -> Result<(), Violation> {
-        let (id, now) = (receipted.id, answer.now);
+    ) -> Result<Told, Violation> {
+        let Arrival { route, asked, mut heard, expires, .. } = arrival;
+        let (route, now) = (&route, answer.now);
         let is_late = asked.is_some_and(|(asked, _)| self.is_late(asked, sent, route));
         let waits = self.awaited(sent, route, asked);
         // What somebody waits for goes to it, however long they have talked.
@@ -194,16 +252,11 @@ impl State {
         let is_loop = self.count_turn(sent, route) && !is_awaited;
         let to = route.ways.first().and_then(Way::recipient).unwrap_or(AgentKey::SYSTEM);
         if is_loop {
-            let spoken = self.spoken(sent, route, asked, answer);
+            let spoken = self.spoken(sent, route, asked, (Some(id), answer));
             self.park_loop(&mut heard, &spoken, &conversation(sent, to));
         }
         let wait_until = sent.wait_ms.filter(|_| self.reaches(sent, route)).map(|ms| now.plus_ms(ms));
-        ensure(receipted.wait_until == wait_until, Promise::Replies, format_args!("waits: {receipted:?}"))?;
-        for (code, is_so) in [("parked", is_loop), ("late_reply", is_late)] {
-            let is_told = receipted.cautions.iter().any(|caution| caution.code == code);
-            ensure(is_told == is_so, Promise::Receipts, format_args!("{code}: {is_so}, told {is_told}"))?;
-        }
-        check_warning(receipted, heard.warning)?;
+        let told = Told { wait_until, is_loop, is_late, warning: heard.warning };
         for group in &route.made {
             self.groups.entry(Rc::clone(group)).or_default();
         }
@@ -212,6 +265,7 @@ impl State {
         }
         self.births += 1;
         self.messages.insert(id, self.new_letter(sent, route, expires, wait_until));
+        self.forget_known(now);
         self.known.push(Known {
             sender: sent.from,
             native_id: sent.native_id.clone(),
@@ -241,7 +295,7 @@ impl State {
             self.note_answer(asked, part, sent.kind, id);
         }
         self.happen(heard, now);
-        Ok(())
+        Ok(told)
     }
 
     /// Looks at a message before it is taken in.
@@ -250,12 +304,9 @@ impl State {
         sent: &'s Sent,
         route: &'s Route,
         asked: Option<(MessageId, usize)>,
-        answer: &Answer,
+        (id, answer): (Option<MessageId>, &Answer),
     ) -> Spoken<'s> {
-        let id = match &answer.outcome {
-            Ok(Reply::Accepted(receipted)) => receipted.id,
-            Ok(_) | Err(_) => MessageId::from_bytes([0; 16]),
-        };
+        let id = id.unwrap_or(MessageId::from_bytes([0; 16]));
         let is_awaited = self.awaited(sent, route, asked).is_some();
         Spoken { sent, id, route, asked, is_awaited, now: answer.now, wall: answer.wall }
     }
@@ -333,6 +384,7 @@ impl State {
     fn asked(&self, sent: &Sent, route: &Route) -> Option<(MessageId, usize)> {
         let named = sent.reply_to.as_ref().and_then(|id| id.parse().ok());
         let named = named.filter(|id| self.messages.contains_key(id));
+        let named = named.or_else(|| self.sent_as(sent.reply_to.as_deref()?, route));
         let id = named.or_else(|| self.asked_within(sent, route))?;
         let asker = self.messages[&id].sent.from;
         if !route.ways.iter().any(|way| way.recipient() == Some(asker)) {
@@ -342,6 +394,22 @@ impl State {
         parts.sort_by_key(|(index, part)| std::cmp::Reverse((part.born, *index)));
         let (index, _) = parts.into_iter().find(|(_, part)| self.has(part, sent.from))?;
         Some((id, index))
+    }
+
+    /// Forgets the ids that are too old when a message comes, whoever sends it. Until then a reply may name them.
+    pub(super) fn forget_known(&mut self, now: Time) {
+        let known_ms = self.retention.known_ms;
+        self.known.retain(|known| now.ms_since(known.at) <= known_ms);
+    }
+
+    /// Finds the message of somebody among the recipients that has an id of its sender's own, such as the name of a
+    /// record.
+    fn sent_as(&self, native_id: &str, route: &Route) -> Option<MessageId> {
+        route.ways.iter().filter_map(Way::recipient).find_map(|agent| {
+            let of_sender = self.known.iter().rev().filter(|known| known.sender == agent);
+            let mut kept = of_sender.take(self.retention.known_per_sender_max as usize);
+            kept.find(|known| known.native_id.as_deref() == Some(native_id)).map(|known| known.message)
+        })
     }
 
     /// Finds what somebody among the recipients waits for, about the task that this message ends.
@@ -388,9 +456,12 @@ impl State {
         waiter: Option<(MessageId, AgentKey)>,
         answer: &Answer,
     ) -> Result<(), Violation> {
+        // A commit may send several messages; the effects of all are told together.
         let told = answer.effects.iter().find_map(|effect| match effect {
-            Effect::Answered { message, reply, delivery } => Some((*message, *reply, *delivery)),
-            Effect::Ready(_) | Effect::Unanswered { .. } => None,
+            Effect::Answered { message, reply, delivery } if *reply == id => {
+                Some((*message, *reply, *delivery))
+            }
+            Effect::Ready(_) | Effect::Answered { .. } | Effect::Unanswered { .. } => None,
         });
         let straight = waiter.and_then(|(asked, asker)| {
             let index = (first..self.parts.len()).find(|index| {

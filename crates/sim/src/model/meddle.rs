@@ -22,14 +22,19 @@ impl State {
         if !self.is_own(message, by, &answer.outcome)? {
             return Ok(());
         }
+        self.take_back(message, by, answer.now);
+        Ok(())
+    }
+
+    /// Takes a message back as its sender wishes.
+    pub(super) fn take_back(&mut self, message: MessageId, by: AgentKey, now: Time) {
         // Whoever takes back what it asked for wants it no longer.
         let cancelled = self.asked_by(message).and_then(|task| self.cancelled(task, by).ok());
         self.withdraw(message);
-        self.notify_holders(message, answer.now);
+        self.notify_holders(message, now);
         if let Some(cancelled) = cancelled {
-            self.happen(cancelled, answer.now);
+            self.happen(cancelled, now);
         }
-        Ok(())
     }
 
     /// Takes a message back from whoever does not have it in hand.
@@ -62,11 +67,16 @@ impl State {
             return Ok(());
         }
         ensure(!is_large, Promise::Limits, format_args!("amended with {} bytes", body.len()))?;
+        self.change_body(message, body, answer.now);
+        Ok(())
+    }
+
+    /// Puts another body in the place of a message's own.
+    pub(super) fn change_body(&mut self, message: MessageId, body: &Rc<[u8]>, now: Time) {
         if let Some(letter) = self.messages.get_mut(&message) {
             letter.body = Rc::clone(body);
         }
-        self.notify_holders(message, answer.now);
-        Ok(())
+        self.notify_holders(message, now);
     }
 
     /// A human lets a message go: that is a yes to its gate, if there is one.
@@ -215,9 +225,7 @@ impl State {
             return Ok(false);
         };
         let is_sender = letter.sent.from == by || by == AgentKey::HUMAN;
-        let mut entries = self.parts_of(message).filter(|(_, part)| part.is_entry()).peekable();
-        let is_settled =
-            entries.peek().is_some() && entries.all(|(_, part)| part.is == Is::Ended(Stage::Withdrawn));
+        let is_settled = self.is_taken_back(message);
         let what = format_args!("{message} of {by:?}: {outcome:?}");
         match outcome {
             Ok(_) => ensure(is_sender && !is_settled, Promise::Answers, what).map(|()| true),
@@ -225,6 +233,12 @@ impl State {
             Err(Refusal::Settled) => ensure(is_settled, Promise::Answers, what).map(|()| false),
             Err(_) => broken(Promise::Answers, what),
         }
+    }
+
+    /// Tells whether a message is withdrawn from all its recipients.
+    pub(super) fn is_taken_back(&self, message: MessageId) -> bool {
+        let mut entries = self.parts_of(message).filter(|(_, part)| part.is_entry()).peekable();
+        entries.peek().is_some() && entries.all(|(_, part)| part.is == Is::Ended(Stage::Withdrawn))
     }
 
     /// Tells a sender that its message ended without reaching somebody, where the bus had promised to try.
@@ -258,6 +272,7 @@ impl State {
     /// Adds a message from the bus itself; its id is learnt with everything else that happened.
     pub(super) fn notice(&mut self, kind: Kind, priority: Priority, ways: &[Way], now: Time) {
         self.births += 1;
+        self.forget_known(now);
         let mut bytes = [0; 16];
         bytes[8..].copy_from_slice(&self.births.to_be_bytes());
         let id = MessageId::from_bytes(bytes);

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use broker::{AgentKey, EntryKey, Retention, SessionKey, Settings, Time};
 use message::{DeliveryId, MessageId, PresenceState, Priority, Seq, Stage};
 
-use super::records::Records;
+use super::records::Repos;
 use super::work::Work;
 use crate::request::Sent;
 
@@ -21,7 +21,7 @@ pub(crate) struct State {
     pub(crate) groups: BTreeMap<Rc<str>, Group>,
     pub(crate) messages: BTreeMap<MessageId, Letter>,
     /// What agents keep.
-    pub(crate) records: Records,
+    pub(crate) repos: Repos,
     pub(crate) work: Work,
     pub(crate) parts: Vec<Part>,
     /// Ids that are known again, oldest first.
@@ -213,7 +213,7 @@ impl State {
             sessions: BTreeMap::new(),
             groups: BTreeMap::from([(Rc::from("all"), Group::default())]),
             messages: BTreeMap::new(),
-            records: Records::new(),
+            repos: Repos::default(),
             work: Work::new(),
             parts: Vec::new(),
             known: Vec::new(),

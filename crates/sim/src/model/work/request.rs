@@ -27,7 +27,11 @@ impl State {
         let ours: Rc<str> = spoken.id.to_string().into();
         let names = match &sent.task {
             Some(task) => vec![Rc::clone(task), ours],
-            None => vec![ours],
+            // The address of a record names what it asks for.
+            None => {
+                let address = sent.native_id.as_deref().filter(|id| id.starts_with("at://"));
+                address.map(Rc::from).into_iter().chain([ours]).collect()
+            }
         };
         let mut task = self.new_task(names, sent.from, spoken.said())?;
         let (asked, group) = spoken.asks();
