@@ -11,8 +11,6 @@ use crate::failure::Fatal;
 
 /// Room below which a full disk counts as full.
 const FULL_BYTES: u64 = 1 << 20;
-/// How often the writer lets segments be prepared before it decides that there is no room.
-const ROUNDS_MAX: u64 = 2;
 
 /// Batches on their way to the log.
 pub(crate) struct CommitQueue<L: Log> {
@@ -21,7 +19,7 @@ pub(crate) struct CommitQueue<L: Log> {
     pushed: Condvar,
     /// The waiting batches were taken.
     taken: Condvar,
-    /// More is durable, segments are prepared, or nothing more will be durable.
+    /// More is durable, or nothing more will be.
     advanced: Condvar,
     keeper: L::Keeper,
     batch_bytes_max: u64,
@@ -32,8 +30,6 @@ pub(crate) struct CommitQueue<L: Log> {
 
 struct State {
     pipeline: Pipeline,
-    /// How often segments were prepared.
-    rounds: u64,
     /// Whether nothing more will be made durable.
     done: bool,
 }
@@ -53,7 +49,7 @@ impl<L: Log> CommitQueue<L> {
         let pipeline = Pipeline::new(log.last(), free, log.in_flight_max());
         let [pushed, taken, advanced] = [const { Condvar::new() }; 3];
         CommitQueue {
-            state: Mutex::new(State { pipeline, rounds: 0, done: false }),
+            state: Mutex::new(State { pipeline, done: false }),
             pushed,
             taken,
             advanced,
@@ -177,27 +173,17 @@ impl<L: Log> CommitQueue<L> {
     }
 
     /// Returns how much fits into the next batch. Where that is less than wanted and the disk is not known to be full,
-    /// waits until segments are prepared; `request` asks for that.
-    pub(crate) fn wait_for_capacity(&self, wanted: u64, request: impl Fn()) -> Room {
+    /// prepares segments. Maintenance does that ahead of need, but the writer must not wait for it: it may be waiting
+    /// for the writer's answer.
+    pub(crate) fn prepare_room(&self, wanted: u64) -> Room {
         let wanted = wanted.min(self.batch_bytes_max / 2);
-        for _ in 0..ROUNDS_MAX {
-            let room = self.room();
-            if room.bytes >= wanted || room.is_full {
-                return room;
-            }
-            let state = self.lock();
-            let rounds = state.rounds;
-            request();
-            let waits = |state: &mut State| state.rounds == rounds && !state.done;
-            drop(self.advanced.wait_while(state, waits).unwrap_or_else(PoisonError::into_inner));
+        let room = self.room();
+        if room.bytes >= wanted || room.is_full {
+            return room;
         }
+        // A failure is the next append's to report.
+        drop(self.keeper.keep());
         self.room()
-    }
-
-    /// Says that segments were prepared, as far as there is room.
-    pub(crate) fn prepared(&self) {
-        self.lock().rounds += 1;
-        self.advanced.notify_all();
     }
 
     /// Tells whether the disk is full.

@@ -24,7 +24,6 @@ pub(crate) struct MaintenanceSignal {
 #[derive(Default)]
 struct State {
     appended: u64,
-    needs_segments: bool,
     requests: Vec<TrimRequest>,
     followed: Option<Followed>,
     closed: bool,
@@ -53,12 +52,6 @@ impl MaintenanceSignal {
         if state.appended >= self.bytes_min {
             self.notified.notify_one();
         }
-    }
-
-    /// Says that the writer waits for segments.
-    pub(crate) fn need_segments(&self) {
-        self.lock().needs_segments = true;
-        self.notified.notify_one();
     }
 
     /// Asks for the log to be trimmed; gives the request back when nobody will do it.
@@ -92,7 +85,6 @@ impl MaintenanceSignal {
     pub(crate) fn wait(&self, patience: Option<Duration>) -> Wakeup {
         let is_quiet = |state: &mut State| {
             state.appended < self.bytes_min
-                && !state.needs_segments
                 && state.requests.is_empty()
                 && state.followed.is_none()
                 && !state.closed
@@ -105,7 +97,6 @@ impl MaintenanceSignal {
                 waited.unwrap_or_else(PoisonError::into_inner).0
             }
         };
-        state.needs_segments = false;
         Wakeup {
             appended: std::mem::take(&mut state.appended),
             requests: std::mem::take(&mut state.requests),

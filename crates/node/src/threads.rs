@@ -25,7 +25,7 @@ use crate::failure::Fatal;
 const GAP: Duration = Duration::from_secs(30);
 /// Bytes of a batch that the writer makes durable itself if the log's thread is idle, which saves waking it.
 const ALONE_BYTES_MAX: u64 = 64 << 10;
-/// Room for which the writer waits before it decides a batch.
+/// Room that is prepared before a batch is decided.
 const CAPACITY_BYTES: u64 = 256 << 10;
 
 /// Whether the node has stopped, and why.
@@ -151,7 +151,7 @@ pub(crate) fn write<L: Log + Send + 'static>(
         let now = shared.clock.steady();
         found.work.slept = planned.is_some_and(|planned| now > planned + wait + GAP);
         let wanted = CAPACITY_BYTES.max(found.work.jobs.front().map_or(0, Job::growth));
-        let room = shared.commits.wait_for_capacity(wanted, || shared.signal.need_segments());
+        let room = shared.commits.prepare_room(wanted);
         let tick = shared.tick();
         let decided = decider.step(&mut found.work, tick, &mut random, room, || shared.commits.batch());
         shared.queue.put_back(found.work);
@@ -201,14 +201,12 @@ pub(crate) fn maintain<L: Log + Send + 'static>(
     mut maintenance: Maintenance<L>,
 ) -> Result<(), Fatal> {
     maintenance.prepare()?;
-    shared.commits.prepared();
     loop {
         let wakeup = shared.signal.wait(maintenance.wait(shared.clock.steady()));
         if wakeup.closed {
             break;
         }
         maintenance.prepare()?;
-        shared.commits.prepared();
         maintenance.appended(wakeup.appended, shared.commits.durable(), shared.clock.steady());
         if let Some(followed) = wakeup.followed {
             maintenance.follow(followed);

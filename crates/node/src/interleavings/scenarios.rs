@@ -150,6 +150,30 @@ fn a_trim_that_is_asked_for_while_the_node_closes_is_answered_or_dropped() {
 }
 
 #[test]
+fn a_trim_under_way_keeps_nobody_waiting_for_segments() {
+    check(|| {
+        let bus = Bus::start(None);
+        let mut callers: Vec<_> = (0..2)
+            .map(|_| {
+                caller(&bus, |bus| {
+                    for _ in 0..WRITES_MAX {
+                        bus.write(Size::Large).expect("nothing stops the node");
+                    }
+                })
+            })
+            .collect();
+        callers.push(caller(&bus, |bus| {
+            for _ in 0..3 {
+                bus.trim().expect("nothing stops the node");
+            }
+        }));
+        join(callers);
+        bus.close();
+        bus.join_closed();
+    });
+}
+
+#[test]
 fn a_full_disk_keeps_nobody_waiting() {
     check(|| {
         let bus = Bus::start(None);
