@@ -162,6 +162,11 @@ impl Page {
             "",
             &counters.sync,
         );
+        let name = "convoke_query_seconds";
+        self.head(name, "histogram", "How long queries held the one writer, for whom everybody waits");
+        for (query, durations) in counters.queries.read() {
+            self.steps(name, &format!("query=\"{query}\""), &durations);
+        }
         let name = "convoke_stage_seconds";
         self.head(name, "histogram", "How long messages took to be answered, handed out and acknowledged");
         for (stage, durations) in [

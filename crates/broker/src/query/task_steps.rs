@@ -94,8 +94,8 @@ pub struct ConcernedTask {
     pub holder: Option<Box<str>>,
 }
 
-query!(ConcernLook -> Concerned, "concern_look", |this, state, _at| state.look_for_concern(&this));
-query!(StepLook -> StepLooked, "step_look", |this, state, _at| state.look_for_step(&this));
+query!(ConcernLook -> Concerned, "task-concern", |this, state, _at| state.look_for_concern(&this));
+query!(StepLook -> StepLooked, "task-step", |this, state, _at| state.look_for_step(&this));
 
 impl Broker {
     fn look_for_step(&self, look: &StepLook) -> StepLooked {

@@ -270,7 +270,7 @@ impl TaskDetails {
 
 impl Broker {
     /// Returns a task with names in the place of numbers.
-    pub fn task_details(&self, task: &TaskView<'_>, readers: &[AgentKey]) -> TaskDetails {
+    pub(crate) fn task_details(&self, task: &TaskView<'_>, readers: &[AgentKey]) -> TaskDetails {
         let named = |agent: AgentKey| NamedAgent { agent, name: SmolStr::new(self.called(agent)) };
         let texts = |texts: &[&str]| texts.iter().map(SmolStr::new).collect();
         let note = |note: &crate::NoteView| NoteDetails {

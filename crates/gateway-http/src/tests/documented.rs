@@ -111,6 +111,7 @@ async fn figures_are_for_the_operator_and_count_what_happens() {
     for line in [
         "convoke_deliveries_total{stage=\"acknowledged\"} 1",
         "convoke_stage_seconds_count{stage=\"acknowledged\"} 1",
+        "convoke_query_seconds_count{query=\"figures\"} 2",
         "convoke_messages_open 0",
     ] {
         assert!(settled.lines().any(|found| found == line), "{line} is not in {settled}");

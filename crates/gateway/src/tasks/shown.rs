@@ -1,7 +1,7 @@
 //! A task as it is shown: what the state says of it, and what the log still has of what was said.
 
 use broker::query::tasks::{NoteDetails, OfferDetails, TaskDetails};
-use broker::{Broker, Event, TaskView, Time};
+use broker::{Event, Time};
 use dialect::Name;
 use json::{Limits, Value};
 use message::{Envelope, Message, MessageId, Seq};
@@ -27,11 +27,6 @@ pub fn may_read(task: &TaskDetails, principal: &Principal) -> bool {
 }
 
 impl TaskShown {
-    /// Looks at a task, for somebody.
-    pub fn of(broker: &Broker, task: &TaskView<'_>, principal: &Principal) -> Self {
-        TaskShown::new(broker.task_details(task, &principal.agents()), principal)
-    }
-
     /// Shows a task to somebody.
     pub fn new(task: TaskDetails, principal: &Principal) -> Self {
         TaskShown {
