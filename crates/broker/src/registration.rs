@@ -73,6 +73,8 @@ impl Broker {
             return Ok(());
         }
         let known = self.agent(name.as_str()).and_then(|agent| self.agent_at(agent).ok());
+        // A name that is an alias of another agent is refused as taken.
+        let known = known.filter(|known| *known.name == *name.as_str());
         match (swap, known) {
             (ProfileSwap::Anything, _) | (ProfileSwap::New, None) => Ok(()),
             (ProfileSwap::Is(profile), Some(known)) if *profile == known.profile => Ok(()),

@@ -33,7 +33,7 @@ pub(crate) async fn follow(
     let after = query.number("after")?.map(Seq);
     let token = gateway::shown(&caller.hub, &headers, query)?.token;
     let connection = caller.hub.count_connection(&caller.principal)?;
-    let Caller { hub, principal } = caller;
+    let Caller { hub, principal, .. } = caller;
     let follower = Follower::new(hub.clone(), principal.clone(), token, after, connection);
     Ok(limited(&hub, upgrade).serve(async move |socket| tell(&hub, &principal, follower, socket).await))
 }

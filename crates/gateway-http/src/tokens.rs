@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use axum::response::Response;
-use gateway::{Body, Code, Problem, Token, TokenNote};
+use gateway::{Body, Code, Denied, Principal, Problem, Token, TokenNote};
 
 use gateway::Answer;
 use gateway::{At, Caller};
@@ -20,7 +20,13 @@ pub(crate) async fn add(caller: Caller, At(name): At<String>, body: Body) -> Res
     let name = caller.hub.name_of(agent).ok_or_else(|| Problem::not_found("there is no such agent"))?;
     let token = Token::new(name.clone()).map_err(|error| Problem::new(Code::Internal, error.to_string()))?;
     let hash = token.hash();
+    let own = matches!(&caller.principal, Principal::Agent(speaker) if speaker.key == agent);
+    let shown = caller.token.as_ref().filter(|_| own).map(Token::hash);
     gateway::change_profile(&caller.hub, name.clone(), move |profile, wall| {
+        // The token by which this is asked may have been revoked since the request came.
+        if shown.is_some_and(|shown| !profile.has(shown, wall)) {
+            return Err(Denied::NoToken.into());
+        }
         if profile.tokens.len() >= TOKENS_MAX {
             let detail = format!("an agent has at most {TOKENS_MAX} tokens: revoke one");
             return Err(Problem::new(Code::TooMany, detail));

@@ -1,6 +1,6 @@
 //! Who calls: from the token of the request, before anything else is looked at.
 
-use crate::{Hub, Principal, Problem, Query};
+use crate::{Hub, Principal, Problem, Query, Token};
 use axum::extract::{FromRequestParts, Path};
 use axum::http::Method;
 use axum::http::request::Parts;
@@ -11,6 +11,8 @@ use dialect::Name;
 pub struct Caller {
     pub hub: Hub,
     pub principal: Principal,
+    /// By which token, if it showed one.
+    pub token: Option<Token>,
 }
 
 /// An agent that a path names.
@@ -29,7 +31,7 @@ impl FromRequestParts<Hub> for Caller {
         let shown = crate::shown(hub, &parts.headers, Query(query))?;
         let principal = hub.principal(shown.token.as_ref())?;
         hub.count_request(&principal)?;
-        Ok(Caller { hub: hub.clone(), principal })
+        Ok(Caller { hub: hub.clone(), principal, token: shown.token })
     }
 }
 

@@ -40,7 +40,7 @@ pub struct Known {
 /// Bytes of an Agent Card.
 const CARD_BYTES_MAX: usize = 65_536;
 /// How often a change is made anew because somebody else made another at the same time.
-const TRIES_MAX: u32 = 16;
+const TRIES_MAX: u32 = 100;
 
 impl Known {
     fn of(agent: RegisteredAgent) -> Option<Self> {

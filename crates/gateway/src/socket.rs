@@ -149,7 +149,7 @@ impl Login {
     /// Lets somebody in as an agent, by a token or without one.
     pub fn new(hub: &Hub, name: &str, token: Option<Token>) -> Result<Self, Problem> {
         let principal = hub.principal(token.as_ref())?;
-        let caller = Caller { hub: hub.clone(), principal };
+        let caller = Caller { hub: hub.clone(), principal, token: token.clone() };
         let agent = caller.own(name)?;
         Ok(Login { principal: caller.principal, token, agent })
     }

@@ -108,7 +108,7 @@ impl Planner {
         match self.focus {
             Focus::Mixed => {}
             Focus::Storage => {
-                (self.mood.crashes, self.mood.faults) = (30, 40);
+                (self.mood.crashes, self.mood.faults) = (70, 40);
                 self.mood.upkeep = (40, 50);
                 self.mood.body_len = (BULK_BODY_BYTES_MAX / 2, BULK_BODY_BYTES_MAX);
             }

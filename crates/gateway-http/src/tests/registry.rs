@@ -39,6 +39,27 @@ async fn tokens_are_added_revoked_and_run_out() {
 }
 
 #[tokio::test]
+async fn a_token_that_is_revoked_makes_no_more_tokens() {
+    let server = start().await;
+    for round in 0..8 {
+        let name = format!("vic{round}");
+        let token = server.agent(&name, "").await;
+        let path = format!("/v1/agents/{name}/tokens");
+        let all = format!("{path}/all");
+        let add = || server.call("POST", &path, Some(&token), "");
+        // All of them are under way when the revocation is.
+        let revoke = server.call("DELETE", &all, Some(&server.operator), "");
+        let (one, two, revoked, three, four) = tokio::join!(add(), add(), revoke, add(), add());
+        assert_eq!(revoked.status, 200);
+        for added in [one, two, three, four] {
+            let Some(made) = (added.status == 201).then(|| added.get("/token")) else { continue };
+            let made: gateway::Token = made.parse().unwrap();
+            assert_eq!(server.call("GET", "/v1/me", Some(&made), "").await.status, 401);
+        }
+    }
+}
+
+#[tokio::test]
 async fn who_speaks_for_another_sends_and_reads_as_it() {
     let server = start().await;
     server.agent("ann", "").await;
@@ -119,7 +140,8 @@ async fn a_list_of_several_pages_is_streamed() {
     assert_eq!(server.call("DELETE", "/v1/agents/dan", Some(&server.operator), "").await.status, 200);
     let whole = server.call("GET", "/v1/agents", Some(&server.operator), "").await;
     for max in 1..8 {
-        let caller = gateway::Caller { hub: server.hub.clone(), principal: gateway::Principal::Operator };
+        let caller =
+            gateway::Caller { hub: server.hub.clone(), principal: gateway::Principal::Operator, token: None };
         let streamed = crate::agents::all(caller, None, max).await.unwrap();
         let streamed = axum::body::to_bytes(streamed.into_body(), usize::MAX).await.unwrap();
         assert_eq!(String::from_utf8_lossy(&streamed), whole.text, "{max} at a time");
