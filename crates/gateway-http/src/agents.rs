@@ -43,7 +43,7 @@ pub(crate) async fn put(
 /// Lists the agents: all of them, or as many as are asked for behind one of them.
 pub(crate) async fn list(caller: Caller, RawQuery(query): RawQuery) -> Result<Response, Problem> {
     let query = Query(query.as_deref());
-    let after = match query.get("after")?.filter(|name| !name.is_empty()) {
+    let after = match query.get("after")? {
         Some(name) => {
             let key = caller.hub.query(FindAgentKey { name: SmolStr::new(&name) }).await?;
             Some(key.ok_or_else(|| Problem::nobody(&name))?)
