@@ -18,6 +18,8 @@ use crate::{Caller, Code, Hub, Named, OpenConnection, Principal, Problem, Token}
 
 /// How long somebody without a token in the head may take to show one.
 pub const LOGIN_TIME: Duration = Duration::from_secs(10);
+/// How long the registry may take to follow the state.
+const REGISTRY_TIME: Duration = Duration::from_secs(1);
 /// How often a silent peer is asked for a sign of life.
 pub const PING_TIME: Duration = Duration::from_secs(30);
 /// After how much silence a peer is cut.
@@ -152,6 +154,20 @@ impl Login {
         let caller = Caller { hub: hub.clone(), principal, token: token.clone() };
         let agent = caller.own(name)?;
         Ok(Login { principal: caller.principal, token, agent })
+    }
+
+    /// Waits, when a stream of messages has ended, until it is known why; tells whether that is because it is not let in
+    /// any more, and not because the bus stops. The registry is read a moment after an agent is gone.
+    pub async fn is_shut_out(&self, hub: &Hub, changes: &mut watch::Receiver<u64>) -> bool {
+        let shut_out = async {
+            while self.is_good(hub) {
+                if hub.node().is_stopped() || changes.changed().await.is_err() {
+                    return false;
+                }
+            }
+            true
+        };
+        tokio::time::timeout(REGISTRY_TIME, shut_out).await.unwrap_or(false)
     }
 
     /// Tells whether it would be let in again: its token is good and its agent is there.

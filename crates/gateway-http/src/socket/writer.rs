@@ -94,7 +94,12 @@ impl Writer {
                     self.tell(outcomes(pending, executed, self.receipts), out).await
                 }
                 count = self.subscription.next_many(&mut come, LETTERS_MAX as usize) => {
-                    if count == 0 { return Some(close(CLOSE_STOPPING, "stopped")); }
+                    if count == 0 {
+                        let is_shut_out = login.is_shut_out(&self.hub, &mut changes).await;
+                        let (code, reason) =
+                            if is_shut_out { (CLOSE_POLICY, Code::NoToken.name()) } else { (CLOSE_STOPPING, "stopped") };
+                        return Some(close(code, reason));
+                    }
                     self.deliver(&mut come).await
                 }
                 _ = pings.tick() => {

@@ -82,7 +82,11 @@ impl Writer {
                     self.tell(refusals(pending, executed)).await
                 }
                 count = self.subscription.next_many(&mut come, LETTERS_MAX as usize) => {
-                    if count == 0 { return Some(close(CLOSE_STOPPING, Code::Stopped.name())); }
+                    if count == 0 {
+                        let is_shut_out = self.login.is_shut_out(&self.hub, &mut changes).await;
+                        let stopped = || close(CLOSE_STOPPING, Code::Stopped.name());
+                        return Some(if is_shut_out { self.shown_out() } else { stopped() });
+                    }
                     self.deliver(&mut come).await
                 }
                 _ = pings.tick() => {
