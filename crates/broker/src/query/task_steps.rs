@@ -12,7 +12,7 @@ pub struct TaskHead {
     pub id: Box<str>,
     /// The agent that acts.
     pub by: Box<str>,
-    /// Who is told about it: whoever asked for it.
+    /// The address of the requester, or of the operator if the requester is gone.
     pub requester: Address,
     /// How urgent it is.
     pub priority: Priority,
@@ -45,13 +45,13 @@ pub enum StepLooked {
 pub struct TaskParties {
     /// The task.
     pub head: TaskHead,
-    /// Where the agent that acts is told something itself.
+    /// The address of the agent that acts.
     pub own: Address,
-    /// Who has it.
+    /// The agent that holds it.
     pub holder: Option<AgentKey>,
-    /// What whoever has it is called.
+    /// The name of the holder.
     pub holder_name: Option<Box<str>>,
-    /// Where whoever has it is told.
+    /// The address of the holder, or of the operator if the holder is gone.
     pub holder_address: Option<Address>,
     /// Those who were asked, agents and then the group.
     pub asked: Vec<Address>,
@@ -90,7 +90,7 @@ pub struct ConcernedTask {
     pub id: Box<str>,
     /// Who asked for it and who has it, as far as they are there and do not send the message.
     pub parties: Vec<Address>,
-    /// What whoever has it is called.
+    /// The name of the holder, if somebody holds it.
     pub holder: Option<Box<str>>,
 }
 
