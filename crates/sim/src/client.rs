@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use broker::{AgentKey, Broker, EntryKey, ProfileSwap, SessionKey, Sign, Time};
-use message::{Address, AgentRef, DeliveryId, Guarantee, MessageId, Priority};
+use message::{Address, AgentRef, DeliveryId, MessageId};
 
 use crate::client::records::Name;
 use crate::request::{Claimed, Recording, Registered, Request, Sent, TakeWish};
@@ -283,31 +283,9 @@ impl Client {
         };
         let body = self.body(12);
         Some(Sent {
-            from,
-            to: vec![to],
-            kind: message::Kind::Note,
-            priority: Priority::Normal,
-            guarantee: Guarantee::AtLeastOnce,
             native_id: native.then(|| format!("r{}", self.bodies)),
-            task: None,
-            thread: None,
             reply_to: Some(given.message.to_string()),
-            created: None,
-            expires: None,
-            lifetime_ms: None,
-            timeout_ms: None,
-            retries: None,
-            backoff: None,
-            fallback: Vec::new(),
-            wait_ms: None,
-            live_only: false,
-            hold: false,
-            hops: 0,
-            body,
-            said: None,
-            joins: None,
-            sign: None,
-            update: None,
+            ..Sent::new(from, vec![to], message::Kind::Note, body)
         })
     }
 

@@ -264,6 +264,37 @@ impl TakeWish {
 }
 
 impl Sent {
+    /// Makes a message that asks for nothing beyond its kind.
+    pub(crate) fn new(from: AgentKey, to: Vec<Address>, kind: Kind, body: Rc<[u8]>) -> Self {
+        Sent {
+            from,
+            to,
+            kind,
+            priority: Priority::Normal,
+            guarantee: Guarantee::AtLeastOnce,
+            native_id: None,
+            task: None,
+            thread: None,
+            reply_to: None,
+            created: None,
+            expires: None,
+            lifetime_ms: None,
+            timeout_ms: None,
+            retries: None,
+            backoff: None,
+            fallback: Vec::new(),
+            wait_ms: None,
+            live_only: false,
+            hold: false,
+            hops: 0,
+            body,
+            said: None,
+            joins: None,
+            sign: None,
+            update: None,
+        }
+    }
+
     /// Makes what the bus itself sends; what it says, nobody outside knows.
     pub(crate) fn notice(kind: Kind, priority: Priority) -> Self {
         Sent {

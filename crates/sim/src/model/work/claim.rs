@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::rc::Rc;
 
 use broker::{AgentKey, ClaimOutcome, Reply};
-use message::{Address, Dialect, Envelope, Guarantee, Kind, Message, TaskStatus};
+use message::{Address, Dialect, Envelope, Kind, Message, TaskStatus};
 
 use crate::driver::Answer;
 use crate::model::state::State;
@@ -104,31 +104,11 @@ impl State {
         let body = Envelope::seal(Dialect::Convoke, None, message.encode().as_bytes());
         let said = Said { status: Some(TaskStatus::Claimed), lease_ms: claim.lease_ms, ..Said::default() };
         Sent {
-            from: claim.by,
-            to: vec![to],
-            kind: Kind::TaskClaim,
             priority: task.priority,
-            guarantee: Guarantee::AtLeastOnce,
             native_id: Some(claim.key.clone()),
             task: Some(Rc::clone(&task.names[0])),
-            thread: None,
-            reply_to: None,
-            created: None,
-            expires: None,
-            lifetime_ms: None,
-            timeout_ms: None,
-            retries: None,
-            backoff: None,
-            fallback: Vec::new(),
-            wait_ms: None,
-            live_only: false,
-            hold: false,
-            hops: 0,
-            body: body.into(),
             said: Some(Box::new(said)),
-            joins: None,
-            sign: None,
-            update: None,
+            ..Sent::new(claim.by, vec![to], Kind::TaskClaim, body.into())
         }
     }
 }
